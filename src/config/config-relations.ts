@@ -1,0 +1,38 @@
+import { variableOf, type Config } from './config-table.js';
+import type { ConfigProblem } from './config.errors.js';
+
+const IDEMPOTENCY_FLOOR_SECONDS = 3600;
+
+/** Each is kept at most as long as the next (WIRE B6, retention); 0 is for ever. */
+const RETENTION_ORDER = [
+  'retentionIdempotencySeconds',
+  'retentionTasksSeconds',
+  'retentionResponsesSeconds',
+] as const satisfies readonly (keyof Config)[];
+
+/** What is wrong between settings that are each fine by themselves. */
+export function checkRelations(config: Config): ConfigProblem[] {
+  return [...checkRetentionOrder(config), ...checkIdempotencyFloor(config)];
+}
+
+function checkRetentionOrder(config: Config): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  for (const [index, name] of RETENTION_ORDER.entries()) {
+    const longer = RETENTION_ORDER[index + 1];
+    if (longer === undefined || lifetime(config[name]) <= lifetime(config[longer])) continue;
+    const expected = `at most ${variableOf(longer)}, which is ${config[longer]} (0 is for ever)`;
+    problems.push({ key: variableOf(name), expected, value: String(config[name]) });
+  }
+  return problems;
+}
+
+function checkIdempotencyFloor(config: Config): ConfigProblem[] {
+  const seconds = config.retentionIdempotencySeconds;
+  if (lifetime(seconds) >= IDEMPOTENCY_FLOOR_SECONDS) return [];
+  const expected = `0 or at least ${IDEMPOTENCY_FLOOR_SECONDS}, so that a client can still repeat a request it lost`;
+  return [{ key: variableOf('retentionIdempotencySeconds'), expected, value: String(seconds) }];
+}
+
+function lifetime(seconds: number): number {
+  return seconds === 0 ? Infinity : seconds;
+}

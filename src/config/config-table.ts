@@ -1,0 +1,100 @@
+import { availableParallelism } from 'node:os';
+import { isAbsolute, normalize } from 'node:path';
+import envPaths from 'env-paths';
+import { foundAtStart, oneOf, whole, type Setting } from './setting.js';
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+const YEAR = 366 * DAY;
+
+/** Levels of the log, loudest last (OPERATE 4). */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+
+/** What becomes of a background task at a restart; `resume` is refused until snapshots are taken (WIRE B3). */
+export const RESTART_POLICIES = ['fail', 'retry'] as const;
+
+const host: Setting<string> = {
+  expected: 'a host name or an IP address, without port or brackets',
+  parse: (text) => (/^[A-Za-z0-9.:_-]{1,255}$/.test(text) ? text : null),
+  fallback: () => '127.0.0.1',
+  meaning: 'Address to listen on. Anything but loopback sends tokens and texts over the network unencrypted.',
+};
+
+const directory: Setting<string> = {
+  expected: 'an absolute path',
+  parse: (text) => (isAbsolute(text) ? normalize(text) : null),
+  fallback: () => envPaths('lmsp', { suffix: '' }).data,
+  fallbackText: "the user's data folder, e.g. ~/.local/share/lmsp",
+  meaning: 'Folder of the database, the owner token and service.json. One service at a time.',
+};
+
+/**
+ * Every setting: name → parser → default → meaning (HOUSE 7). The variable is `LMSP_` and the name in capitals; units
+ * stand in names. Each queue, batch, page and wait of the service has its bound here.
+ */
+export const CONFIG_TABLE = {
+  host,
+  port: whole(5677, { min: 0, max: 65535 }, 'Port to listen on; 0 takes any free one, written to service.json.'),
+  dataDir: directory,
+  logLevel: oneOf(LOG_LEVELS, 'info', 'Least level that is logged, as JSON lines on standard output.'),
+
+  maxBodyBytes: whole(8_388_608, { min: 1024, max: 1_073_741_824 }, 'Largest request body.'),
+  bodyTimeoutSeconds: whole(30, { min: 1, max: HOUR }, 'A request body must have arrived after this time.'),
+  maxConnections: whole(1024, { min: 1, max: 65_535 }, 'Open connections; further ones are closed at once.'),
+  maxStreams: whole(512, { min: 1, max: 65_535 }, 'Open event streams; further ones get 429.'),
+  maxJsonDepth: whole(64, { min: 4, max: 1024 }, 'Deepest nesting of a JSON body.'),
+  requestsPerMinute: whole(0, { min: 0, max: 1_000_000 }, 'Requests a minute and client; 0 is no limit.'),
+
+  maxQueuedTasks: whole(100_000, { min: 1, max: 10_000_000 }, 'Waiting tasks in all; a create beyond gets 429.'),
+  maxQueuedTasksPerClient: whole(10_000, { min: 1, max: 10_000_000 }, 'Waiting tasks of one client.'),
+  maxWaitingRequests: whole(256, { min: 1, max: 65_535 }, 'Requests with store=false that wait for the model.'),
+  acceptBatchSize: whole(256, { min: 1, max: 4096 }, 'Creates that share one commit.'),
+  eventPageSize: whole(256, { min: 1, max: 1000 }, 'Events read from disk at a time for a stream.'),
+
+  maxRows: whole(8, { min: 0, max: 64 }, 'Sequences a model decodes together; 0 pauses the queue.'),
+  threads: foundAtStart(
+    whole(1, { min: 1, max: 256 }, 'Threads of the inference runtime.'),
+    () => Math.min(availableParallelism(), 4),
+    'the number of cores, at most 4',
+  ),
+  textWorkers: whole(1, { min: 1, max: 32 }, 'Worker threads that render and tokenise prompts.'),
+  promptTimeoutMs: whole(10_000, { min: 100, max: 600_000 }, 'Longest time to render and tokenise one prompt.'),
+  runnerStallSeconds: whole(30, { min: 1, max: HOUR }, 'A model process without progress for so long is replaced.'),
+
+  queueTimeoutSeconds: whole(0, { min: 0, max: YEAR }, 'A task that waited longer fails; 0 is never.'),
+  taskTimeoutSeconds: whole(3600, { min: 0, max: YEAR }, 'A task that ran longer fails; 0 is never.'),
+  maxInterruptions: whole(3, { min: 1, max: 1000 }, 'Unclean ends of one task before it is given up.'),
+  defaultOnRestart: oneOf(RESTART_POLICIES, 'retry', 'Restart policy of background responses that name none.'),
+  cancelWaitMs: whole(2000, { min: 0, max: 60_000 }, "Longest wait of a cancel request for the task's end."),
+  cancelGraceSeconds: whole(10, { min: 1, max: HOUR }, 'A model process that ignores a cancel so long is replaced.'),
+  stopGraceSeconds: whole(10, { min: 0, max: HOUR }, 'Wait for running foreground work at a stop.'),
+  heartbeatSeconds: whole(15, { min: 1, max: HOUR }, 'Pause between the comments that keep an idle stream open.'),
+
+  unitTimeoutSeconds: whole(10, { min: 1, max: 600 }, 'A transaction that is open longer is rolled back.'),
+  busyTimeoutMs: whole(5000, { min: 0, max: 600_000 }, 'Wait for a locked database before a write is refused.'),
+  diskFloorBytes: whole(
+    67_108_864,
+    { min: 0, max: 2 ** 50 },
+    'With less free space in the data folder /ready answers 503.',
+  ),
+  storageWaitSeconds: whole(60, { min: 1, max: HOUR }, 'Running work outlives a full or locked disk so long.'),
+
+  retentionTasksSeconds: whole(7 * DAY, { min: 0, max: 100 * YEAR }, 'Ended tasks and their events; 0 keeps them.'),
+  retentionResponsesSeconds: whole(30 * DAY, { min: 0, max: 100 * YEAR }, 'Ended responses; 0 keeps them.'),
+  retentionIdempotencySeconds: whole(DAY, { min: 0, max: 100 * YEAR }, 'Idempotency keys, 3600 or more; 0 keeps them.'),
+} satisfies Record<string, Setting<unknown>>;
+
+/** Variables under our prefix that other programs read (the command line, the tests): accepted and ignored here. */
+export const FOREIGN_KEYS = ['LMSP_URL', 'LMSP_TOKEN', 'LMSP_TEST_MODELS'] as const;
+
+export type ConfigName = keyof typeof CONFIG_TABLE;
+
+/** What the service was told, complete and frozen; derived from the table. */
+export type Config = {
+  readonly [Name in ConfigName]: (typeof CONFIG_TABLE)[Name] extends Setting<infer T> ? T : never;
+};
+
+/** `maxRows` → `LMSP_MAX_ROWS`. */
+export function variableOf(name: ConfigName): string {
+  return `LMSP_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+}

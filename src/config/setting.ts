@@ -1,0 +1,41 @@
+/** How one variable's text becomes a value. Null means that the text is not what `expected` asks for. */
+export interface Setting<T> {
+  /** Completes "expected …" in a complaint. */
+  readonly expected: string;
+  readonly parse: (text: string) => T | null;
+  readonly fallback: () => T;
+  /** The default in the words of `.env.example`, where the real one depends on the machine. */
+  readonly fallbackText?: string;
+  readonly meaning: string;
+}
+
+/** A whole number from `min` to `max`. */
+export function whole(fallback: number, range: { min: number; max: number }, meaning: string): Setting<number> {
+  return {
+    expected: `a whole number from ${range.min} to ${range.max}`,
+    parse: (text) => parseWhole(text, range),
+    fallback: () => fallback,
+    meaning,
+  };
+}
+
+/** One word of a closed list. */
+export function oneOf<const T extends string>(words: readonly T[], fallback: T, meaning: string): Setting<T> {
+  return {
+    expected: `one of ${words.join(', ')}`,
+    parse: (text) => words.find((word) => word === text) ?? null,
+    fallback: () => fallback,
+    meaning,
+  };
+}
+
+/** The same setting with a default that is found out at start; `text` describes it to people. */
+export function foundAtStart<T>(setting: Setting<T>, fallback: () => T, text: string): Setting<T> {
+  return { ...setting, fallback, fallbackText: text };
+}
+
+function parseWhole(text: string, range: { min: number; max: number }): number | null {
+  if (!/^\d{1,16}$/.test(text)) return null;
+  const value = Number(text);
+  return value >= range.min && value <= range.max ? value : null;
+}

@@ -1,0 +1,2 @@
+export { DomainError, type DomainErrorOptions, type ErrorBody } from './domain-error.js';
+export { ERROR_CODES, ERROR_KINDS, type ErrorCode, type ErrorKind } from './error-codes.js';
