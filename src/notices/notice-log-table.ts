@@ -1,0 +1,66 @@
+import type { NoticeName, NoticeTypes } from './notice-types.js';
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+
+/** How one notice is logged. A field that is not listed never reaches the log (allow-list, OPERATE 4). */
+export interface LogRow<Notice> {
+  level: LogLevel | ((notice: Notice) => LogLevel);
+  msg: string;
+  fields: readonly (keyof Notice & string)[];
+  /** The line belongs to the request that is being answered and carries its id. */
+  ofRequest?: true;
+}
+
+const PROBES: readonly string[] = ['/health', '/ready', '/metrics'];
+
+/** Info tells the life of the service and one line per task end; nothing per request, token or poll. */
+export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } = {
+  'service.starting': { level: 'info', msg: 'service starting', fields: ['version', 'pid', 'node'] },
+  'service.listening': { level: 'info', msg: 'service listening', fields: ['url', 'host', 'port', 'data_dir'] },
+  'service.ready': { level: 'info', msg: 'service ready', fields: ['recovered'] },
+  'service.stopping': { level: 'info', msg: 'service stopping', fields: ['signal', 'grace_seconds'] },
+  'service.stopped': { level: 'info', msg: 'service stopped', fields: ['exit_code'] },
+  'config.warning': { level: 'warn', msg: 'setting needs attention', fields: ['key', 'reason'] },
+
+  'recovery.started': { level: 'info', msg: 'recovery started', fields: ['total'] },
+  'recovery.finished': {
+    level: 'info',
+    msg: 'recovery finished',
+    fields: ['total', 'kept', 'requeued', 'resumed', 'failed', 'cancelled', 'duration_ms'],
+  },
+
+  'task.transition': {
+    level: ({ duration_ms: duration }) => (duration === null ? 'debug' : 'info'),
+    msg: 'task changed state',
+    fields: ['task_id', 'type', 'command', 'from', 'to', 'attempt', 'duration_ms', 'error_code'],
+  },
+  'task.fault': { level: 'error', msg: 'task met an unexpected error', fields: ['task_id', 'error'] },
+  'claim.failed': { level: 'error', msg: 'waiting tasks could not be claimed', fields: ['type', 'model', 'error'] },
+
+  'model.loading': { level: 'info', msg: 'model loading', fields: ['model'] },
+  'model.loaded': { level: 'info', msg: 'model loaded', fields: ['model', 'duration_ms', 'kv_mode', 'resident_bytes'] },
+  'model.load_failed': { level: 'error', msg: 'model load failed', fields: ['model', 'error_code', 'reason'] },
+  'model.unloaded': { level: 'info', msg: 'model unloaded', fields: ['model'] },
+  'model.broken': { level: 'error', msg: 'model broken', fields: ['model', 'error_code', 'reason'] },
+
+  'runner.started': { level: 'debug', msg: 'runner started', fields: ['model', 'pid'] },
+  'runner.lost': { level: 'error', msg: 'runner lost', fields: ['model', 'reason'] },
+  'runner.log': { level: 'warn', msg: 'runner wrote to standard error', fields: ['model', 'pid', 'line'] },
+
+  'http.request': {
+    level: ({ route, status }) => requestLevel(route, status),
+    msg: 'request answered',
+    fields: ['method', 'route', 'status', 'duration_ms', 'bytes', 'client_id', 'task_id'],
+    ofRequest: true,
+  },
+  'http.fault': { level: 'error', msg: 'request met an unexpected error', fields: ['error'], ofRequest: true },
+
+  'storage.retry': { level: 'warn', msg: 'write is tried again', fields: ['fault'] },
+  'listener.failed': { level: 'error', msg: 'listener of a notice failed', fields: ['notice', 'error'] },
+};
+
+function requestLevel(route: string, status: number): LogLevel {
+  if (PROBES.includes(route)) return 'trace';
+  if (status >= 500) return 'error';
+  return status >= 400 ? 'warn' : 'debug';
+}

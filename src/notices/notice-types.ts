@@ -1,0 +1,73 @@
+/**
+ * What the parts of the service tell about themselves, by name. Payload fields are named as they stand in the log.
+ * A notice never carries prompts, outputs, tokens or credentials. Adding one here asks for a row in notice-log-table.
+ */
+export interface NoticeTypes {
+  'service.starting': { version: string; pid: number; node: string };
+  /** `data_dir` is a path of this machine; it goes to the log only. */
+  'service.listening': { url: string; host: string; port: number; data_dir: string };
+  'service.ready': { recovered: number };
+  'service.stopping': { signal: string; grace_seconds: number };
+  'service.stopped': { exit_code: number };
+  /** A setting that works but deserves a second look. */
+  'config.warning': { key: string; reason: string };
+
+  'recovery.started': { total: number };
+  'recovery.finished': {
+    total: number;
+    kept: number;
+    requeued: number;
+    resumed: number;
+    failed: number;
+    cancelled: number;
+    duration_ms: number;
+  };
+
+  /** One row of the transition table took place. `duration_ms` (since creation) is set exactly when `to` is an end. */
+  'task.transition': {
+    task_id: string;
+    type: string;
+    command: string;
+    from: string | null;
+    to: string;
+    attempt: number;
+    duration_ms: number | null;
+    error_code: string | null;
+  };
+
+  /** A run or a row met an unexpected error; the task is left to the next recovery unless it could be failed. */
+  'task.fault': { task_id: string; error: unknown };
+  /** Waiting tasks of a lane could not be claimed; it is tried again. */
+  'claim.failed': { type: string; model: string | null; error: unknown };
+
+  'model.loading': { model: string };
+  'model.loaded': { model: string; duration_ms: number; kv_mode: string; resident_bytes: number };
+  'model.load_failed': { model: string; error_code: string; reason: string };
+  'model.unloaded': { model: string };
+  'model.broken': { model: string; error_code: string; reason: string };
+
+  'runner.started': { model: string; pid: number };
+  'runner.lost': { model: string; reason: string };
+  /** A line that the model process or its native library wrote to standard error. */
+  'runner.log': { model: string; pid: number; line: string };
+
+  /** A request was answered or its connection closed. `route` is the pattern, without ids and query. */
+  'http.request': {
+    method: string;
+    route: string;
+    status: number;
+    duration_ms: number;
+    bytes: number;
+    client_id: string | null;
+    task_id: string | null;
+  };
+  /** The unexpected error behind an answer with 500. */
+  'http.fault': { error: unknown };
+
+  /** The database refused a write that is tried again. */
+  'storage.retry': { fault: string };
+  /** A listener of a notice threw; whoever emitted the notice is not disturbed. */
+  'listener.failed': { notice: string; error: unknown };
+}
+
+export type NoticeName = keyof NoticeTypes;
