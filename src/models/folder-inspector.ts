@@ -1,0 +1,34 @@
+import { Worker } from 'node:worker_threads';
+import type { FolderInspection, FolderToInspect } from './inspect-folder.js';
+
+/** Inspects model folders in threads of their own: gigabytes are hashed while the event loop stays free. */
+export class FolderInspector {
+  /** `entry`: the compiled inspection-worker. */
+  constructor(private readonly entry: URL | string = new URL('./inspection-worker.js', import.meta.url)) {}
+
+  /** Rejects with the signal's reason when aborted, else with whatever stopped the thread (e.g. a read error). */
+  async inspect(folder: FolderToInspect, signal?: AbortSignal): Promise<FolderInspection> {
+    signal?.throwIfAborted();
+    const { directory, graphFile } = folder;
+    const worker = new Worker(this.entry, { workerData: { directory, graphFile } });
+    const abort = (): void => void worker.terminate();
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      return await answerOf(worker);
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      await worker.terminate();
+    }
+  }
+}
+
+function answerOf(worker: Worker): Promise<FolderInspection> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+    worker.once('exit', (code) => reject(new Error(`the inspection ended without an answer (exit code ${code})`)));
+  });
+}

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { defaultsIn } from './generation-defaults.js';
+
+describe('generation_config.json (WIRE B3, defaults)', () => {
+  it('is greedy where it says do_sample: false, whatever temperature it names', () => {
+    expect(defaultsIn('{"do_sample":false,"temperature":0.7}').temperature).toBe(0);
+  });
+
+  it('gives its own values, and 1 or off where it says nothing', () => {
+    expect(defaultsIn('{"temperature":0.6,"top_k":20}')).toEqual({
+      temperature: 0.6,
+      topK: 20,
+      topP: 1,
+      minP: 0,
+      repetitionPenalty: 1,
+    });
+  });
+
+  it.each(['{}', 'no json', '[]', 'null', '{"temperature":"hot"}'])('reads %s as nothing said', (text) => {
+    expect(defaultsIn(text)).toEqual({ temperature: 1, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1 });
+  });
+});

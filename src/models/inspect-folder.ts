@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readFileSync, readSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { FIXED_FILES, REQUIRED_FILES, declaredDigest, digestOf, type FileDigest } from './model-files.js';
+
+export interface FolderToInspect {
+  /** Absolute folder of the model. */
+  directory: string;
+  /** Graph file relative to it. */
+  graphFile: string;
+}
+
+/** What a model's folder holds. Messages name files relative to the folder, never the folder. */
+export type FolderInspection =
+  | {
+      outcome: 'read';
+      digest: string;
+      /** Of all files in the digest together. */
+      sizeBytes: number;
+      /** What the folder's own SHA256SUMS says the digest is; null without that file. */
+      declared: string | null;
+      /** Longest prompt and output by config.json, tokens; null where it does not say. */
+      contextLength: number | null;
+    }
+  | { outcome: 'missing'; message: string }
+  /** A file that is none, or lies outside the folder by way of a link. */
+  | { outcome: 'refused'; message: string };
+
+const CHUNK_BYTES = 1 << 20;
+
+class FolderRefused extends Error {}
+
+/**
+ * Reads and hashes every file that the loader reads. Synchronous on purpose: it is the work of a thread of its own,
+ * and asynchronous file calls would take the process-wide pool of threads away from the database.
+ */
+export function inspectFolder({ directory, graphFile }: FolderToInspect): FolderInspection {
+  try {
+    const root = realpathSync(directory);
+    const paths = [...new Set([graphFile, ...FIXED_FILES, ...externalWeights(root, graphFile)])];
+    const found = paths.flatMap((path) => hashFile(root, path) ?? []);
+    const absent = [graphFile, ...REQUIRED_FILES].filter((path) => !found.some((file) => file.path === path));
+    if (absent.length > 0) return { outcome: 'missing', message: `The model lacks ${absent.join(', ')}.` };
+    return {
+      outcome: 'read',
+      digest: digestOf(found),
+      sizeBytes: found.reduce((sum, file) => sum + file.sizeBytes, 0),
+      declared: readDeclared(root, graphFile),
+      contextLength: readContextLength(root),
+    };
+  } catch (error) {
+    if (error instanceof FolderRefused) return { outcome: 'refused', message: error.message };
+    if (isAbsent(error)) return { outcome: 'missing', message: "The model's folder does not exist." };
+    throw error;
+  }
+}
+
+/** Weights outside the graph lie beside it: `<graph>_data`, `<graph>_data_1`, … */
+function externalWeights(root: string, graphFile: string): string[] {
+  const folder = dirname(graphFile);
+  const prefix = folder === '.' ? '' : `${folder}/`;
+  return entriesOf(inside(root, folder) ?? root)
+    .map((name) => `${prefix}${name}`)
+    .filter((path) => path.startsWith(`${graphFile}_data`));
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
+  }
+}
+
+/** The real path of a file of the folder; null if there is none. Throws FolderRefused when it leads outside. */
+function inside(root: string, path: string): string | null {
+  let real: string;
+  try {
+    real = realpathSync(join(root, path));
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+  if (real !== root && !real.startsWith(root + sep))
+    throw new FolderRefused(`${path} leads outside the model's folder.`);
+  return real;
+}
+
+function hashFile(root: string, path: string): (FileDigest & { sizeBytes: number }) | null {
+  const real = inside(root, path);
+  if (real === null) return null;
+  // Asked before opening: to open a named pipe would block for ever.
+  if (!statSync(real).isFile()) throw new FolderRefused(`${path} is not a file.`);
+  const file = openSync(real, 'r');
+  try {
+    const hash = createHash('sha256');
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    let sizeBytes = 0;
+    for (;;) {
+      const read = readSync(file, chunk);
+      if (read === 0) return { path, sha256: hash.digest('hex'), sizeBytes };
+      hash.update(chunk.subarray(0, read));
+      sizeBytes += read;
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readDeclared(root: string, graphFile: string): string | null {
+  const file = inside(root, 'SHA256SUMS');
+  return file === null ? null : declaredDigest(readFileSync(file, 'utf8'), graphFile);
+}
+
+/** A config.json that is no JSON is the engine's to complain about: here it only leaves the length unknown. */
+function readContextLength(root: string): number | null {
+  try {
+    const config = JSON.parse(readFileSync(join(root, 'config.json'), 'utf8')) as { max_position_embeddings?: unknown };
+    const length = config.max_position_embeddings;
+    return Number.isSafeInteger(length) && Number(length) > 0 ? Number(length) : null;
+  } catch {
+    return null;
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}

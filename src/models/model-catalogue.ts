@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import { StoreReader, UnitOfWork } from '../database/index.js';
+import { DomainError } from '../errors/index.js';
+import { Notices } from '../notices/index.js';
+import type { EmbeddedModel } from './embedded-models.js';
+import { FolderInspector } from './folder-inspector.js';
+import type { FolderInspection } from './inspect-folder.js';
+import { toModelObject, type ModelObject, type ModelRuntime } from './model-object.js';
+import type { ModelRecord } from './model-record.js';
+import { selectModel, selectModels, updateVerdict, upsertEmbedded } from './model-rows.js';
+import { modelLoadFailed, modelNotFound, modelUnavailable, reasonOf } from './models.errors.js';
+import { changes, judge, type VerdictOccasion } from './verdict.js';
+
+/** Which models there are, and whether their files are what they were when they were registered. */
+@Injectable()
+export class ModelCatalogue {
+  constructor(
+    private readonly units: UnitOfWork,
+    private readonly reader: StoreReader,
+    private readonly notices: Notices,
+    private readonly inspector: FolderInspector,
+  ) {}
+
+  /**
+   * Registers the models that are shipped with the package, or brings their rows in line with it after an update. To
+   * be called at every start. A damaged model becomes broken and does not keep the service from starting.
+   */
+  async seed(models: readonly EmbeddedModel[]): Promise<void> {
+    for (const model of models) {
+      await this.units.run((tx) => upsertEmbedded(tx, model, Date.now()));
+      try {
+        await this.inspect(model.id, 'starting');
+      } catch (error) {
+        if (!(error instanceof DomainError) || error.code !== 'model_load_failed') throw error;
+        this.notices.emit('model.load_failed', { model: model.id, error_code: error.code, reason: reasonOf(error) });
+      }
+    }
+  }
+
+  /** By id, else by alias; null if there is none. */
+  async find(name: string): Promise<ModelRecord | null> {
+    const record = await selectModel(this.reader, name);
+    if (record !== null) return record;
+    const models = await selectModels(this.reader);
+    return models.find(({ aliases }) => aliases.includes(name)) ?? null;
+  }
+
+  /** By id or alias. Throws model_not_found. */
+  async get(name: string): Promise<ModelRecord> {
+    const record = await this.find(name);
+    if (record === null) throw modelNotFound(name);
+    return record;
+  }
+
+  /** The model that a create names. Throws model_not_found, and model_unavailable if it is known to be broken. */
+  async usable(name: string): Promise<ModelRecord> {
+    const record = await this.get(name);
+    if (record.state === 'missing' || record.state === 'error') throw modelUnavailable(record);
+    return record;
+  }
+
+  /** All models, by id. */
+  list(): Promise<ModelRecord[]> {
+    return selectModels(this.reader);
+  }
+
+  /** The Model object of WIRE B2. */
+  toWire(record: ModelRecord, runtime: ModelRuntime | null): ModelObject {
+    return toModelObject(record, runtime);
+  }
+
+  /**
+   * Compares the files with the registered digest, right before they are opened. A difference makes the model broken,
+   * restored files make it available again. Throws model_not_found and model_load_failed.
+   */
+  async verify(id: string, signal: AbortSignal): Promise<ModelRecord> {
+    const record = await this.inspect(id, 'loading', signal);
+    if (record.error !== null) throw modelLoadFailed(id, record.error.message);
+    return record;
+  }
+
+  private async inspect(id: string, occasion: VerdictOccasion, signal?: AbortSignal): Promise<ModelRecord> {
+    const seen = await selectModel(this.reader, id);
+    if (seen === null) throw modelNotFound(id);
+    const inspection = await this.inspector.inspect(seen, signal).catch((error: unknown) => {
+      throw modelLoadFailed(id, 'Its files could not be read.', error);
+    });
+    return this.settle(seen, inspection, occasion);
+  }
+
+  /** A whole model needs no write, so that a busy store does not keep it from being loaded. */
+  private async settle(
+    seen: ModelRecord,
+    inspection: FolderInspection,
+    occasion: VerdictOccasion,
+  ): Promise<ModelRecord> {
+    const verdict = judge(seen, inspection, occasion);
+    if (!changes(seen, verdict)) return { ...seen, ...verdict };
+    const settled = await this.units.run(async (tx) => {
+      const record = await selectModel(tx, seen.id);
+      if (record === null) throw modelNotFound(seen.id);
+      if (record.directory !== seen.directory || record.graphFile !== seen.graphFile) {
+        throw modelLoadFailed(seen.id, 'Its entry changed while its files were read.');
+      }
+      const verdict = judge(record, inspection, occasion);
+      await updateVerdict(tx, record, verdict, Date.now());
+      return { ...record, ...verdict };
+    });
+    this.tellIfBroken(settled);
+    return settled;
+  }
+
+  private tellIfBroken({ id, error }: ModelRecord): void {
+    if (error === null) return;
+    this.notices.emit('model.broken', { model: id, error_code: error.code, reason: error.message });
+  }
+}

@@ -1,0 +1,60 @@
+import type { ModelRecord } from './model-record.js';
+
+/** What is live about a model that is being loaded or is loaded; null for one that is neither. */
+export interface ModelRuntime {
+  state: 'loading' | 'loaded';
+  /** Epoch milliseconds; null while loading. */
+  loadedAt: number | null;
+}
+
+/** The Model object of WIRE B2. Times are unix seconds. */
+export interface ModelObject {
+  id: string;
+  object: 'model';
+  created: number;
+  owned_by: string;
+  lmsp: {
+    type: string;
+    state: string;
+    digest: string | null;
+    size_bytes: number | null;
+    format: 'onnx';
+    context_length: number | null;
+    embedding_dimensions: number | null;
+    capabilities: string[];
+    aliases: string[];
+    loaded_at: number | null;
+    error: { code: string; message: string } | null;
+    activations: string;
+    /** What holds on this machine (ENGINE 2.8); null: not measured. */
+    exact: null;
+  };
+}
+
+export function toModelObject(record: ModelRecord, runtime: ModelRuntime | null): ModelObject {
+  return {
+    id: record.id,
+    object: 'model',
+    created: seconds(record.createdAt),
+    owned_by: record.ownedBy,
+    lmsp: {
+      type: record.type,
+      state: runtime?.state ?? record.state,
+      digest: record.digest,
+      size_bytes: record.sizeBytes,
+      format: 'onnx',
+      context_length: record.contextLength,
+      embedding_dimensions: record.embeddingDimensions,
+      capabilities: record.capabilities,
+      aliases: record.aliases,
+      loaded_at: runtime?.loadedAt == null ? null : seconds(runtime.loadedAt),
+      error: record.error,
+      activations: record.activations ?? 'file',
+      exact: null,
+    },
+  };
+}
+
+function seconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000);
+}

@@ -1,0 +1,109 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/index.js';
+import { Notices } from '../notices/index.js';
+import { ModelLoader } from './model-loader.js';
+import type { ModelRuntime } from './model-object.js';
+import type { ModelSeat } from './model-seat.js';
+import { ModelSlot, type SlotSurroundings } from './model-slot.js';
+import { shuttingDown, waitingRoomFull } from './models.errors.js';
+import { MonotonicClock } from './monotonic-clock.js';
+
+/**
+ * Which models are loaded and who uses them. A model is loaded by the first seat that is asked for; one load serves
+ * all who wait for it. Models are named by catalogue id here, never by alias.
+ */
+@Injectable()
+export class ModelResidency {
+  private readonly slots = new Map<string, ModelSlot>();
+  private readonly listeners = new Set<(modelId: string) => void>();
+  private readonly stopping = new AbortController();
+  private readonly surroundings: SlotSurroundings;
+
+  constructor(
+    loader: ModelLoader,
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly notices: Notices,
+    clock: MonotonicClock,
+  ) {
+    this.surroundings = {
+      rows: config.maxRows,
+      clock,
+      stopping: this.stopping.signal,
+      open: (modelId) => loader.open(modelId, this.stopping.signal),
+      lost: (modelId, reason) => notices.emit('runner.lost', { model: modelId, reason }),
+      seatFree: (modelId) => {
+        for (const listener of this.listeners) listener(modelId);
+      },
+    };
+  }
+
+  /**
+   * A seat for a task to be claimed; starts the load if the model is not loaded. Null while the model cannot take one
+   * more (rows taken, being unloaded, waiting after a failure, LMSP_MAX_ROWS=0): onSeatFree tells when to try again.
+   */
+  seat(modelId: string): ModelSeat | null {
+    return this.slot(modelId).takeSeat();
+  }
+
+  /**
+   * A seat for foreground work without a task; waits its turn while there is none. Throws queue_full beyond
+   * LMSP_MAX_WAITING_REQUESTS waiting requests over all models, the error of a load that fails meanwhile, and the
+   * signal's reason. A seat that comes in the very moment of the abort is the caller's to release.
+   */
+  async waitSeat(modelId: string, signal: AbortSignal): Promise<ModelSeat> {
+    signal.throwIfAborted();
+    if (this.stopping.signal.aborted) throw shuttingDown();
+    const slot = this.slot(modelId);
+    const seat = slot.takeSeatUnlessAwaited();
+    if (seat !== null) return seat;
+    const { maxWaitingRequests } = this.config;
+    if (this.waiting() >= maxWaitingRequests) throw waitingRoomFull(maxWaitingRequests);
+    return slot.join(signal);
+  }
+
+  /**
+   * Calls the listener when `seat`, which had answered null for the model, is worth another try. The seat is kept for
+   * it for a moment when it is its turn. Returns the function that takes the listener away again.
+   */
+  onSeatFree(listener: (modelId: string) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** Resolves when the model is loaded. Throws as ModelSeat.model rejects. */
+  load(modelId: string): Promise<void> {
+    return this.slot(modelId).load();
+  }
+
+  /** Ends the model's process; fine if it has none. Throws model_in_use while it is loading or has seats held. */
+  async unload(modelId: string): Promise<void> {
+    const unloaded = await this.slots.get(modelId)?.unload();
+    if (unloaded) this.notices.emit('model.unloaded', { model: modelId });
+  }
+
+  /** Null: neither loaded nor being loaded. */
+  runtime(modelId: string): ModelRuntime | null {
+    return this.slots.get(modelId)?.runtime ?? null;
+  }
+
+  /** Ends all processes whoever uses them (WIRE B6, clean stop); seats and loads are refused from now on. */
+  async stop(): Promise<void> {
+    this.stopping.abort(shuttingDown());
+    await Promise.all([...this.slots.values()].map((slot) => slot.stop()));
+  }
+
+  private waiting(): number {
+    let waiting = 0;
+    for (const slot of this.slots.values()) waiting += slot.waiting;
+    return waiting;
+  }
+
+  private slot(modelId: string): ModelSlot {
+    let slot = this.slots.get(modelId);
+    if (slot === undefined) {
+      slot = new ModelSlot(modelId, this.surroundings);
+      this.slots.set(modelId, slot);
+    }
+    return slot;
+  }
+}

@@ -1,0 +1,61 @@
+import type { StoreReader, Tx } from '../database/index.js';
+import type { EmbeddedModel } from './embedded-models.js';
+import { recordFromRow, type ModelRecord, type ModelRow } from './model-record.js';
+import type { Verdict } from './verdict.js';
+
+/** A unit of work or the read-only side of the store. */
+type Reader = Pick<StoreReader, 'query'>;
+
+const SELECT = `SELECT id, type, directory, graph_file, activations, digest, size_bytes, state, error, context_length,
+  embedding_dimensions, capabilities, aliases, owned_by, embedded, created_at FROM models`;
+
+export async function selectModel(reader: Reader, id: string): Promise<ModelRecord | null> {
+  const [row] = await reader.query<ModelRow>(`${SELECT} WHERE id = ?`, [id]);
+  return row === undefined ? null : recordFromRow(row);
+}
+
+/** All models by id; a machine has tens of them, not thousands. */
+export async function selectModels(reader: Reader): Promise<ModelRecord[]> {
+  const rows = await reader.query<ModelRow>(`${SELECT} ORDER BY id`);
+  return rows.map(recordFromRow);
+}
+
+/** Adds the row of an embedded model, not yet verified, or brings the one that is there in line with the package. */
+export async function upsertEmbedded(tx: Tx, model: EmbeddedModel, now: number): Promise<void> {
+  await tx.execute(
+    `INSERT INTO models (id, type, directory, graph_file, layout, activations, state, capabilities, aliases, pinned,
+       owned_by, embedded, created_at, updated_at)
+     VALUES (?, ?, ?, ?, 'huggingface', 'file', 'verifying', ?, ?, 0, 'lmsp', 1, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET directory = excluded.directory, graph_file = excluded.graph_file,
+       capabilities = excluded.capabilities, updated_at = excluded.updated_at
+     WHERE models.embedded = 1`,
+    [
+      model.id,
+      model.type,
+      model.directory,
+      model.graphFile,
+      JSON.stringify(model.capabilities),
+      JSON.stringify(model.aliases),
+      now,
+      now,
+    ],
+  );
+}
+
+/** Stores what an inspection of the files said. To be called in the unit that read `seen`. */
+export async function updateVerdict(tx: Tx, seen: ModelRecord, verdict: Verdict, now: number): Promise<void> {
+  await tx.execute(
+    `UPDATE models SET state = ?, error = ?, digest = ?, size_bytes = ?, context_length = ?, updated_at = ?
+     WHERE id = ? AND digest IS NOT DISTINCT FROM ?`,
+    [
+      verdict.state,
+      verdict.error === null ? null : JSON.stringify(verdict.error),
+      verdict.digest,
+      verdict.sizeBytes,
+      verdict.contextLength,
+      now,
+      seen.id,
+      seen.digest,
+    ],
+  );
+}

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import type { EngineModel } from '../inference/index.js';
+import type { ModelRuntime } from './model-object.js';
+
+/** A held place among the rows of one load of a model; unload waits for it (HOUSE 6). */
+export interface ModelSeat {
+  /** Incarnation of the load: new for every load and for every respawn, known from the load's start. */
+  readonly owner: string;
+  /** True when the model was loaded as the seat was taken. */
+  readonly resident: boolean;
+  /** Rejects with DomainError: model_load_failed, model_not_found, insufficient_resources, server_shutting_down. */
+  readonly model: Promise<EngineModel>;
+  /** Idempotent. */
+  release(): void;
+}
+
+/** One load of a model, from the moment it is asked for until its process is gone. */
+export class Incarnation {
+  readonly owner = randomUUID();
+  /** Seats that are held. */
+  seats = 0;
+  /** The opened model; null while it is being loaded. */
+  opened: EngineModel | null = null;
+  /** Epoch milliseconds, for showing. */
+  loadedAt: number | null = null;
+  readonly model: Promise<EngineModel>;
+
+  constructor(open: (incarnation: Incarnation) => Promise<EngineModel>) {
+    this.model = open(this);
+    // Each holder of a seat looks at the promise when it gets to it; a load nobody looks at is no crash.
+    this.model.catch(() => undefined);
+  }
+
+  get runtime(): ModelRuntime {
+    return { state: this.opened === null ? 'loading' : 'loaded', loadedAt: this.loadedAt };
+  }
+
+  seat(released: () => void): ModelSeat {
+    this.seats += 1;
+    let held = true;
+    return {
+      owner: this.owner,
+      resident: this.opened !== null,
+      model: this.model,
+      release: () => {
+        if (!held) return;
+        held = false;
+        this.seats -= 1;
+        released();
+      },
+    };
+  }
+}

@@ -1,0 +1,214 @@
+import type { EngineModel } from '../inference/index.js';
+import type { ModelRuntime } from './model-object.js';
+import { Incarnation, type ModelSeat } from './model-seat.js';
+import { asLoadError, modelInUse, shuttingDown } from './models.errors.js';
+import type { MonotonicClock } from './monotonic-clock.js';
+import { RetryBackoff } from './retry-backoff.js';
+import { SeatQueue } from './seat-queue.js';
+
+/** How long a free seat is kept for the claim side when it is its turn: a claim has to look into the store first. */
+const OFFER_MS = 100;
+
+export interface SlotSurroundings {
+  /** Seats per incarnation; 0: none are given. */
+  readonly rows: number;
+  readonly clock: MonotonicClock;
+  /** Aborts when the service stops: no load starts and no seat is given from then on. */
+  readonly stopping: AbortSignal;
+  /** Verifies and opens the model; loads of all models run one at a time. */
+  open(modelId: string): Promise<EngineModel>;
+  /** The process died although nobody ended it. */
+  lost(modelId: string, reason: string): void;
+  /** A seat that was refused to the claim side may be had now. */
+  seatFree(modelId: string): void;
+}
+
+/**
+ * The place where one model is loaded: at most one incarnation at a time, its seats, and those who wait for one.
+ * Foreground requests wait in a queue of their own; the claim side is told and comes back. While both want seats they
+ * get them in turn.
+ */
+export class ModelSlot {
+  private current: Incarnation | null = null;
+  private closing: Promise<void> | null = null;
+  private readonly queue = new SeatQueue();
+  private readonly backoff = new RetryBackoff();
+  /** Set while the model waits after a failure. */
+  private cancelRetry: (() => void) | null = null;
+  /** The claim side was refused a seat and has not been told of a free one since. */
+  private claimsRefused = false;
+  private lastServed: 'claims' | 'queue' = 'queue';
+  /** Set while a seat is kept for the claim side. */
+  private cancelOffer: (() => void) | null = null;
+
+  constructor(
+    readonly modelId: string,
+    private readonly surroundings: SlotSurroundings,
+  ) {}
+
+  get runtime(): ModelRuntime | null {
+    return this.current?.runtime ?? null;
+  }
+
+  get waiting(): number {
+    return this.queue.length;
+  }
+
+  /** For the claim side. Null: told by seatFree when it is worth another try. */
+  takeSeat(): ModelSeat | null {
+    this.claimsRefused = !this.hasRoom();
+    if (this.claimsRefused) return null;
+    this.lastServed = 'claims';
+    const seat = this.take();
+    this.endOffer();
+    return seat;
+  }
+
+  /** For foreground work: a free seat at once if nobody is before it; null: `join` the queue. */
+  takeSeatUnlessAwaited(): ModelSeat | null {
+    if (this.queue.length > 0 || this.cancelOffer !== null || !this.hasRoom()) return null;
+    this.lastServed = 'queue';
+    return this.take();
+  }
+
+  /** Rejects when a load fails meanwhile, and with the signal's reason. */
+  join(signal: AbortSignal): Promise<ModelSeat> {
+    return this.queue.join(signal);
+  }
+
+  /** Resolves when the model is loaded. An explicit load does not wait for the backoff of an earlier failure. */
+  async load(): Promise<void> {
+    await this.closing;
+    const incarnation = this.current ?? this.begin();
+    this.distribute();
+    await incarnation.model;
+  }
+
+  /** Ends the model's process; false if there is none. Throws model_in_use. */
+  async unload(): Promise<boolean> {
+    const incarnation = this.current;
+    if (incarnation === null) {
+      await this.closing;
+      return false;
+    }
+    const { opened, seats } = incarnation;
+    if (opened === null || seats > 0) throw modelInUse(this.modelId);
+    this.current = null;
+    this.backoff.reset();
+    this.closing = opened.close().finally(() => {
+      this.closing = null;
+      this.distribute();
+    });
+    await this.closing;
+    return true;
+  }
+
+  /** Ends the process whoever uses it. To be called once `stopping` is aborted. */
+  async stop(): Promise<void> {
+    this.endRetry();
+    this.queue.refuseAll(shuttingDown());
+    await this.closing;
+    const incarnation = this.current;
+    this.current = null;
+    // A load that is under way is being aborted, and closes what it may still open.
+    if (incarnation?.opened) await incarnation.opened.close();
+    else await incarnation?.model.catch(() => undefined);
+  }
+
+  private get stopping(): boolean {
+    return this.surroundings.stopping.aborted;
+  }
+
+  private hasRoom(): boolean {
+    if (this.stopping || this.closing !== null) return false;
+    if (this.current === null) return this.surroundings.rows > 0 && this.cancelRetry === null;
+    return this.current.seats < this.surroundings.rows;
+  }
+
+  private take(): ModelSeat {
+    const incarnation = this.current ?? this.begin();
+    return incarnation.seat(() => this.distribute());
+  }
+
+  private begin(): Incarnation {
+    if (this.stopping) throw shuttingDown();
+    this.endRetry();
+    this.current = new Incarnation((incarnation) => this.open(incarnation));
+    return this.current;
+  }
+
+  private async open(incarnation: Incarnation): Promise<EngineModel> {
+    try {
+      const model = await this.surroundings.open(this.modelId);
+      if (this.stopping) {
+        await model.close();
+        throw shuttingDown();
+      }
+      this.opened(incarnation, model);
+      return model;
+    } catch (cause) {
+      const error = this.stopping ? shuttingDown() : asLoadError(this.modelId, cause);
+      if (incarnation === this.current && !this.stopping) this.dropCurrent(0);
+      this.queue.refuseAll(error);
+      throw error;
+    }
+  }
+
+  private opened(incarnation: Incarnation, model: EngineModel): void {
+    const { clock } = this.surroundings;
+    const since = clock.now();
+    incarnation.opened = model;
+    incarnation.loadedAt = Date.now();
+    void model.gone.then(({ message }) => {
+      if (incarnation !== this.current || this.stopping) return;
+      this.surroundings.lost(this.modelId, message);
+      this.dropCurrent(clock.now() - since);
+    });
+  }
+
+  /** The load failed or the process died: seats already given stay with the old incarnation, new ones wait a while. */
+  private dropCurrent(livedMs: number): void {
+    this.current = null;
+    this.cancelRetry = this.surroundings.clock.after(this.backoff.next(livedMs), () => {
+      this.endRetry();
+      this.distribute();
+    });
+  }
+
+  private endRetry(): void {
+    this.cancelRetry?.();
+    this.cancelRetry = null;
+  }
+
+  /** Gives free seats to those who wait: the queue and the claim side in turn. */
+  private distribute(): void {
+    while (this.hasRoom() && this.cancelOffer === null) {
+      if (this.claimsRefused && this.lastServed === 'queue') return this.offerToClaims();
+      if (this.queue.length === 0) return this.tellClaims();
+      this.lastServed = 'queue';
+      this.queue.serve(this.take());
+    }
+  }
+
+  private tellClaims(): void {
+    if (!this.claimsRefused) return;
+    this.claimsRefused = false;
+    this.surroundings.seatFree(this.modelId);
+  }
+
+  private offerToClaims(): void {
+    this.cancelOffer = this.surroundings.clock.after(OFFER_MS, () => {
+      // Not taken: there was nothing to claim after all.
+      this.lastServed = 'claims';
+      this.endOffer();
+    });
+    this.tellClaims();
+  }
+
+  private endOffer(): void {
+    if (this.cancelOffer === null) return;
+    this.cancelOffer();
+    this.cancelOffer = null;
+    this.distribute();
+  }
+}

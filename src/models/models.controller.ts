@@ -1,0 +1,53 @@
+import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
+import { RequireScope } from '../clients/index.js';
+import { LoadModelDto } from './dto/load-model.dto.js';
+import { NameModelDto } from './dto/name-model.dto.js';
+import { ModelCatalogue } from './model-catalogue.js';
+import type { ModelObject } from './model-object.js';
+import type { ModelRecord } from './model-record.js';
+import { ModelResidency } from './model-residency.js';
+
+/** The models routes of WIRE B2. */
+@Controller('v1/models')
+export class ModelsController {
+  constructor(
+    private readonly catalogue: ModelCatalogue,
+    private readonly residency: ModelResidency,
+  ) {}
+
+  @Get()
+  @RequireScope('models:read')
+  async list(): Promise<{ object: 'list'; data: ModelObject[] }> {
+    const records = await this.catalogue.list();
+    return { object: 'list', data: records.map((record) => this.show(record)) };
+  }
+
+  /** A wildcard, since ids such as `org/name` hold a slash; the router gives its decoded segments. */
+  @Get('*id')
+  @RequireScope('models:read')
+  async read(@Param('id') segments: string[]): Promise<ModelObject> {
+    return this.show(await this.catalogue.get(segments.join('/')));
+  }
+
+  @Post('load')
+  @HttpCode(200)
+  @RequireScope('models:manage')
+  async load(@Body() body: LoadModelDto): Promise<ModelObject> {
+    const { id } = await this.catalogue.get(body.model);
+    await this.residency.load(id);
+    return this.show(await this.catalogue.get(id));
+  }
+
+  @Post('unload')
+  @HttpCode(200)
+  @RequireScope('models:manage')
+  async unload(@Body() body: NameModelDto): Promise<ModelObject> {
+    const { id } = await this.catalogue.get(body.model);
+    await this.residency.unload(id);
+    return this.show(await this.catalogue.get(id));
+  }
+
+  private show(record: ModelRecord): ModelObject {
+    return this.catalogue.toWire(record, this.residency.runtime(record.id));
+  }
+}

@@ -1,0 +1,61 @@
+import { DomainError, type ErrorCode } from '../errors/index.js';
+import type { ModelRecord } from './model-record.js';
+
+const RETRY_AFTER_SECONDS = 1;
+/** A broken model comes back by the hand of a person. */
+const REPAIR_SECONDS = 30;
+
+export function modelNotFound(id: string): DomainError {
+  return new DomainError('model_not_found', `The model '${id}' does not exist; GET /v1/models lists those that do.`, {
+    param: 'model',
+  });
+}
+
+export function modelUnavailable({ id, error }: ModelRecord): DomainError {
+  const reason = error?.message ?? 'Its files cannot be used.';
+  return new DomainError('model_unavailable', `The model '${id}' is unavailable. ${reason}`, {
+    param: 'model',
+    retryAfterSeconds: REPAIR_SECONDS,
+  });
+}
+
+export function modelInUse(id: string): DomainError {
+  return new DomainError('model_in_use', `The model '${id}' is in use; cancel its work or wait for its end.`, {
+    param: 'model',
+  });
+}
+
+export function modelLoadFailed(id: string, reason: string, cause?: unknown): DomainError {
+  return new DomainError('model_load_failed', `The model '${id}' could not be loaded. ${reason}`, { cause });
+}
+
+export function waitingRoomFull(limit: number): DomainError {
+  return new DomainError('queue_full', `${limit} requests already wait for a model; try again shortly.`, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
+
+export function shuttingDown(): DomainError {
+  return new DomainError('server_shutting_down', 'The service is stopping; try again once it is back.', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
+
+/** The codes a task that waits for its model may fail with (WIRE B4 row 5). */
+const LOAD_CODES: readonly ErrorCode[] = [
+  'model_load_failed',
+  'insufficient_resources',
+  'model_not_found',
+  'server_shutting_down',
+];
+
+/** Whatever stopped a load, in the words its waiters may be told. */
+export function asLoadError(id: string, error: unknown): DomainError {
+  if (error instanceof DomainError && LOAD_CODES.includes(error.code)) return error;
+  return modelLoadFailed(id, 'The service log has the reason.', error);
+}
+
+/** For the log: the message and what lies behind it. */
+export function reasonOf({ message, cause }: DomainError): string {
+  return cause instanceof Error ? `${message} (${cause.message})` : message;
+}

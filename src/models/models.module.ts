@@ -1,0 +1,54 @@
+import { Inject, Module, type DynamicModule, type ModuleMetadata, type OnModuleInit } from '@nestjs/common';
+import { ConfigModule } from '../config/index.js';
+import { NoticesModule } from '../notices/index.js';
+import { embeddedModels, type EmbeddedModel } from './embedded-models.js';
+import { FolderInspector } from './folder-inspector.js';
+import { GenerationDefaultsReader } from './generation-defaults.js';
+import { ModelCatalogue } from './model-catalogue.js';
+import { ModelLoader } from './model-loader.js';
+import { ModelResidency } from './model-residency.js';
+import { ModelsController } from './models.controller.js';
+import { MonotonicClock } from './monotonic-clock.js';
+
+const EMBEDDED_MODELS = Symbol('EmbeddedModels');
+
+export interface ModelsModuleOptions {
+  /** The modules that give UnitOfWork and StoreReader, INFERENCE_ENGINE, and the client guard's needs. */
+  imports: NonNullable<ModuleMetadata['imports']>;
+  /** Folder of the embedded models; that of the package by default. */
+  embeddedFolder?: string;
+  /** Compiled entry of the thread that hashes model files; beside this file by default. */
+  inspectionEntry?: URL | string;
+}
+
+/** The catalogue of models and what is loaded of it. Whoever stops the service calls ModelResidency.stop. */
+@Module({})
+export class ModelsModule implements OnModuleInit {
+  constructor(
+    private readonly catalogue: ModelCatalogue,
+    @Inject(EMBEDDED_MODELS) private readonly embedded: readonly EmbeddedModel[],
+  ) {}
+
+  static register({ imports, embeddedFolder, inspectionEntry }: ModelsModuleOptions): DynamicModule {
+    return {
+      module: ModelsModule,
+      imports: [ConfigModule, NoticesModule, ...imports],
+      controllers: [ModelsController],
+      providers: [
+        { provide: EMBEDDED_MODELS, useFactory: () => embeddedModels(embeddedFolder) },
+        { provide: FolderInspector, useFactory: () => new FolderInspector(inspectionEntry) },
+        MonotonicClock,
+        GenerationDefaultsReader,
+        ModelCatalogue,
+        ModelLoader,
+        ModelResidency,
+      ],
+      exports: [GenerationDefaultsReader, ModelCatalogue, ModelResidency],
+    };
+  }
+
+  /** The store is open and migrated by now, and no request is served yet. */
+  async onModuleInit(): Promise<void> {
+    await this.catalogue.seed(this.embedded);
+  }
+}

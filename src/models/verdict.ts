@@ -1,0 +1,54 @@
+import type { FolderInspection } from './inspect-folder.js';
+import type { ModelFault, ModelRecord } from './model-record.js';
+
+/** What the files of a model mean for its row. */
+export interface Verdict extends Pick<ModelRecord, 'digest' | 'sizeBytes' | 'contextLength'> {
+  state: 'available' | 'missing' | 'error';
+  error: ModelFault | null;
+}
+
+/** `starting`: the service has just started, perhaps after an update of the package. */
+export type VerdictOccasion = 'starting' | 'loading';
+
+/**
+ * A broken model keeps the digest it was registered with: once its files are whole again, so is the model.
+ * Only the files of an embedded model may change, with the package: then its own SHA256SUMS vouches for them.
+ */
+export function judge(record: ModelRecord, inspection: FolderInspection, occasion: VerdictOccasion): Verdict {
+  const { digest, sizeBytes, contextLength } = record;
+  const broken = (state: 'missing' | 'error', code: ModelFault['code'], message: string): Verdict => {
+    return { state, error: { code, message }, digest, sizeBytes, contextLength };
+  };
+  if (inspection.outcome === 'missing') return broken('missing', 'model_file_missing', inspection.message);
+  if (inspection.outcome === 'refused') return broken('error', 'model_unsupported', inspection.message);
+  if (inspection.digest !== digest && !mayRegister(record, inspection, occasion)) {
+    return broken('error', 'model_digest_mismatch', 'Its files differ from those that were registered.');
+  }
+  return {
+    state: 'available',
+    error: null,
+    digest: inspection.digest,
+    sizeBytes: inspection.sizeBytes,
+    contextLength: record.embedded ? inspection.contextLength : (contextLength ?? inspection.contextLength),
+  };
+}
+
+function mayRegister(
+  { embedded, digest }: ModelRecord,
+  inspection: Extract<FolderInspection, { outcome: 'read' }>,
+  occasion: VerdictOccasion,
+): boolean {
+  if (!embedded) return digest === null;
+  return inspection.declared === inspection.digest && (digest === null || occasion === 'starting');
+}
+
+/** Whether the verdict says anything that the row does not. */
+export function changes(record: ModelRecord, verdict: Verdict): boolean {
+  return (
+    record.state !== verdict.state ||
+    record.digest !== verdict.digest ||
+    record.sizeBytes !== verdict.sizeBytes ||
+    record.contextLength !== verdict.contextLength ||
+    JSON.stringify(record.error) !== JSON.stringify(verdict.error)
+  );
+}

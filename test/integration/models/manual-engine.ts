@@ -1,0 +1,68 @@
+import type { EngineModel, InferenceEngine, ModelSpec, OpenOptions } from '../../../src/inference/index.js';
+
+/** A model that generates nothing: it is opened, closed and lost when the test says so. */
+export class ManualModel implements EngineModel {
+  readonly info = {
+    contextLength: 64,
+    vocabularySize: 16,
+    kvMode: 'in-place' as const,
+    endTokenIds: [2],
+    residentBytes: 1,
+    fingerprint: 'manual',
+    warnings: [],
+  };
+  closed = false;
+  private end!: (end: { expected: boolean; message: string }) => void;
+  readonly gone = new Promise<{ expected: boolean; message: string }>((resolve) => (this.end = resolve));
+
+  constructor(readonly incarnation: string) {}
+
+  generate(): never {
+    throw new Error('a manual model does not generate');
+  }
+
+  die(): void {
+    this.end({ expected: false, message: 'killed by the test' });
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    this.end({ expected: true, message: 'closed' });
+    await this.gone;
+  }
+}
+
+/** One call of `open` that waits for the test. */
+export interface Opening {
+  spec: ModelSpec;
+  succeed(): ManualModel;
+  fail(error: Error): void;
+}
+
+/** An engine whose loads end when the test says so. */
+export class ManualEngine implements InferenceEngine {
+  readonly openings: Opening[] = [];
+  private opened = 0;
+
+  open(spec: ModelSpec, { signal }: OpenOptions = {}): Promise<EngineModel> {
+    return new Promise((resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      this.openings.push({
+        spec,
+        fail: reject,
+        succeed: () => {
+          this.opened += 1;
+          const model = new ManualModel(`manual-${this.opened}`);
+          resolve(model);
+          return model;
+        },
+      });
+    });
+  }
+
+  last(): Opening {
+    const opening = this.openings.at(-1);
+    if (opening === undefined) throw new Error('nothing was opened');
+    return opening;
+  }
+}
