@@ -1,0 +1,201 @@
+import type { GenerationEnd, GenerationRequest, GenerationStep, KernelClass } from '../inference-engine.js';
+import type { LanguageModel } from './language-model.js';
+import { CHUNK_ALONE, CHUNK_BESIDE_DECODING, nextChunk } from './prefill-plan.js';
+import { Row } from './row.js';
+import { Sampler } from './sampler.js';
+import type { TokenDecoder } from './text-assembler.js';
+
+/** What happened in one turn, for all rows: the one message per step. */
+export interface TurnReport {
+  /** [generation, prompt tokens processed so far]. */
+  prefilled: [string, number][];
+  steps: [string, GenerationStep][];
+  ended: [string, GenerationEnd][];
+  /** Nothing can be done before the next message. */
+  idle: boolean;
+}
+
+/**
+ * Continuous batching (ENGINE 4.4). A turn: drop cancelled rows → admit → one prefill chunk → one decode step of all
+ * rows. Decoding rows are the cache rows 0..n-1, the one prefilling row is n, so a decode run is one block of memory.
+ * A paused row (its steps are not on disk yet) runs along when others run; its result is thrown away, and the same
+ * token is taken in again later, which changes nothing.
+ */
+export class Scheduler {
+  private readonly known = new Map<string, Row>();
+  private readonly waiting: Row[] = [];
+  private prefilling: Row | null = null;
+  private readonly decoding: Row[] = [];
+  private readonly sampler: Sampler;
+  private report: TurnReport = emptyReport();
+
+  constructor(
+    private readonly model: LanguageModel,
+    private readonly decoder: TokenDecoder,
+    private readonly rows: number,
+    private readonly emit: (report: TurnReport) => void,
+  ) {
+    // A vocabulary may be padded beyond the tokenizer's last id: such ids are never drawn.
+    this.sampler = new Sampler(Math.min(model.vocabularySize, decoder.size));
+  }
+
+  add(request: GenerationRequest): void {
+    const row = new Row(request, this.decoder, this.model.contextLength);
+    this.known.set(request.id, row);
+    this.waiting.push(row);
+  }
+
+  /** Marks the row; it leaves at the beginning of the next turn. */
+  cancel(id: string): void {
+    const row = this.known.get(id);
+    if (row) row.cancelled = true;
+  }
+
+  /** Steps 0..index of the generation are on disk. */
+  acknowledge(id: string, index: number): void {
+    const row = this.known.get(id);
+    if (row) row.acknowledged = Math.max(row.acknowledged, index + 1);
+  }
+
+  /** One turn, then one report. Resolves with whether another turn has work to do; never two at a time. */
+  async turn(): Promise<boolean> {
+    this.dropCancelled();
+    this.admit();
+    const decoding = this.decoding.length;
+    await this.prefillChunk();
+    await this.decodeStep(decoding);
+    return this.sendReport();
+  }
+
+  /** Drops cancelled rows without running the model; must not overlap a turn. */
+  sweep(): void {
+    this.dropCancelled();
+    this.sendReport();
+  }
+
+  private dropCancelled(): void {
+    for (let i = this.waiting.length - 1; i >= 0; i--) {
+      if (this.waiting[i]!.cancelled) this.end(this.waiting.splice(i, 1)[0]!, { outcome: 'cancelled' });
+    }
+    if (this.prefilling?.cancelled) {
+      this.end(this.prefilling, { outcome: 'cancelled' });
+      this.prefilling = null;
+    }
+    for (let i = this.decoding.length - 1; i >= 0; i--) {
+      if (!this.decoding[i]!.cancelled) continue;
+      this.end(this.decoding[i]!, { outcome: 'cancelled' });
+      this.leave(i);
+    }
+  }
+
+  private admit(): void {
+    if (this.prefilling !== null || this.decoding.length >= this.rows) return;
+    const row = this.waiting.shift();
+    if (row === undefined) return;
+    this.prefilling = row;
+    this.model.admit?.(this.decoding.length, row.request);
+  }
+
+  private async prefillChunk(): Promise<void> {
+    const row = this.prefilling;
+    if (row === null) return;
+    const { id, promptIds } = row.request;
+    const size = this.decoding.length > 0 ? CHUNK_BESIDE_DECODING : CHUNK_ALONE;
+    const until = row.past + nextChunk(promptIds.length - row.past, size);
+    let logits: Float32Array;
+    try {
+      logits = await this.model.prefill(this.decoding.length, promptIds.slice(row.past, until), row.past);
+    } catch (error) {
+      this.prefilling = null;
+      this.fail(row, error);
+      return;
+    }
+    row.past = until;
+    this.report.prefilled.push([id, until]);
+    if (until < promptIds.length) return;
+    this.prefilling = null;
+    if (this.advance(row, logits, 'alone')) this.decoding.push(row);
+  }
+
+  /** `count`: the rows that were decoding when the turn began, so that a turn makes at most one step of a row. */
+  private async decodeStep(count: number): Promise<void> {
+    const rows = this.decoding.slice(0, count);
+    const runnable = rows.map((row) => !row.paused);
+    if (!runnable.includes(true)) return;
+    let logits: Float32Array[];
+    try {
+      logits = await this.model.decode(rows.map((row) => ({ tokenId: row.nextToken, past: row.past })));
+    } catch (error) {
+      this.failAll(count, error);
+      return;
+    }
+    const kernelClass = count === 1 ? 'alone' : 'batch';
+    const left: number[] = [];
+    rows.forEach((row, i) => {
+      if (!runnable[i]) return;
+      row.past++;
+      if (!this.advance(row, logits[i]!, kernelClass)) left.push(i);
+    });
+    for (const i of left.reverse()) this.leave(i);
+  }
+
+  /** The run is one for all rows: none of them has a usable result, and which one is at fault is not known. */
+  private failAll(count: number, error: unknown): void {
+    for (const row of this.decoding.splice(0, count)) this.fail(row, error);
+    const next = this.decoding[0] ?? this.prefilling;
+    if (next) this.model.move(count, 0, next.past);
+  }
+
+  /** Draws the row's next token and reports the step. False when the generation has ended with it. */
+  private advance(row: Row, logits: Float32Array, kernelClass: KernelClass): boolean {
+    const { id, sampling, seed } = row.request;
+    let tokenId: number;
+    try {
+      tokenId = this.sampler.draw(logits, sampling, row.history, seed, row.steps);
+    } catch (error) {
+      this.fail(row, error);
+      return false;
+    }
+    row.nextToken = tokenId;
+    row.history.add(tokenId);
+    row.steps++;
+    const { index, text, finish } = row.assembler.push(tokenId);
+    this.report.steps.push([id, { index, tokenId, kernelClass, text, finish }]);
+    if (finish === null) return true;
+    this.end(row, { outcome: 'finished', finish });
+    return false;
+  }
+
+  /** Closes the hole: the last decoding row moves into it, the prefilling row follows up behind them. */
+  private leave(index: number): void {
+    const last = this.decoding.length - 1;
+    const mover = this.decoding.pop()!;
+    if (index !== last) {
+      this.decoding[index] = mover;
+      this.model.move(last, index, mover.past);
+    }
+    if (this.prefilling) this.model.move(last + 1, last, this.prefilling.past);
+  }
+
+  private fail(row: Row, error: unknown): void {
+    this.end(row, { outcome: 'failed', message: error instanceof Error ? error.message : String(error) });
+  }
+
+  private end(row: Row, end: GenerationEnd): void {
+    this.known.delete(row.request.id);
+    this.report.ended.push([row.request.id, end]);
+  }
+
+  private sendReport(): boolean {
+    const canAdmit = this.waiting.length > 0 && this.decoding.length < this.rows;
+    const runnable = this.prefilling !== null || canAdmit || this.decoding.some((row) => !row.paused);
+    const report = this.report;
+    this.report = emptyReport();
+    this.emit({ ...report, idle: !runnable });
+    return runnable;
+  }
+}
+
+function emptyReport(): TurnReport {
+  return { prefilled: [], steps: [], ended: [], idle: false };
+}

@@ -1,0 +1,24 @@
+export {
+  INFERENCE_ENGINE,
+  type EngineModel,
+  type EngineModelInfo,
+  type FinishReason,
+  type Generation,
+  type GenerationEnd,
+  type GenerationListener,
+  type GenerationRequest,
+  type GenerationStep,
+  type InferenceEngine,
+  type KernelClass,
+  type ModelSpec,
+  type OpenOptions,
+  type SamplingParameters,
+} from './inference-engine.js';
+export { PROMPT_CODEC, type ChatMessage, type PromptCodec } from './prompt-codec.js';
+export { ProcessEngine, type ProcessEngineOptions, type RunnerLog } from './process/process-engine.js';
+export { endLeftoverRunners } from './process/runner-list.js';
+export { WorkerPromptCodec, type WorkerPromptCodecOptions } from './text/worker-prompt-codec.js';
+export { TextAssembler, type AssembledStep, type TokenDecoder } from './generation/text-assembler.js';
+export { loadTokenDecoder } from './generation/token-decoder.js';
+export { STEP_WINDOW } from './generation/row.js';
+export { InferenceModule, runnersDirectory, type InferenceModuleOptions } from './inference.module.js';

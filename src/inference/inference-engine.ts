@@ -1,0 +1,151 @@
+/**
+ * The engine port: plain values in and out (token ids, text, numbers). No tensor, session or buffer of the runtime
+ * crosses it (HOUSE 6). One opened model is one child process; what a method promises here, the contract suite in
+ * test/contract checks for the real engine and for the fake one alike.
+ */
+
+/** How tokens are drawn (ENGINE 4.5). All fields are resolved: defaults were applied before. */
+export interface SamplingParameters {
+  /** 0 = greedy (argmax, ties to the lowest id); else the logits are divided by it. */
+  temperature: number;
+  /** 0 = off. */
+  topK: number;
+  /** 1 = off. */
+  topP: number;
+  /** 0 = off. */
+  minP: number;
+  /** 1 = off. */
+  repetitionPenalty: number;
+  presencePenalty: number;
+  frequencyPenalty: number;
+  /** Token id → value added to its logit. */
+  logitBias: Record<string, number>;
+}
+
+export interface ModelSpec {
+  /** Catalogue id, for messages only. */
+  id: string;
+  /** Absolute folder of the model files (Hugging Face layout). */
+  directory: string;
+  /** Graph file relative to the folder, e.g. `onnx/model.onnx`. */
+  graphFile: string;
+  /** Rows decoded together in one step, 1..64. */
+  rows: number;
+  /** Intra-op threads of the runtime. */
+  threads: number;
+}
+
+/** What became known by opening the model. Counts are tokens unless said. */
+export interface EngineModelInfo {
+  /** Longest prompt + output. */
+  contextLength: number;
+  vocabularySize: number;
+  /** `in-place`: past and present share memory (self-test passed); `copying`: the runtime's own outputs are used. */
+  kvMode: 'in-place' | 'copying';
+  endTokenIds: number[];
+  /** Resident memory of the runner after load, bytes. */
+  residentBytes: number;
+  /**
+   * What beside the model's files must be equal for a snapshot to be continued exactly (ENGINE 4.7): runtime, processor,
+   * cache mode, versions. An opaque digest; the files have digests of their own in the catalogue.
+   */
+  fingerprint: string;
+  /** Warnings worth an operator's log line, e.g. a model without end tokens. */
+  warnings: string[];
+}
+
+export interface GenerationRequest {
+  /** Unique among live generations of the model. */
+  id: string;
+  /** Rendered and tokenised prompt; at least one id, each 0 <= id < vocabularySize. */
+  promptIds: number[];
+  /** Integer 0..2^53-1; the draw of token i depends on (seed, i) only. */
+  seed: number;
+  sampling: SamplingParameters;
+  /** Up to 4 non-empty strings; output ends before the first match. */
+  stop: string[];
+  /** At least 1. Also bounded by contextLength - promptIds.length. */
+  maxOutputTokens: number;
+}
+
+/**
+ * Which matrix kernels were used (ENGINE 2.8): whether the run that a token was drawn from, and that wrote the cache of the
+ * token before it, held one row or several. The first token comes from the prompt's last chunk: always `alone`.
+ */
+export type KernelClass = 'alone' | 'batch';
+
+/** One generated token: the unit of journaling (WIRE B5 invariant 8). */
+export interface GenerationStep {
+  /** 0, 1, 2… within the generation. */
+  index: number;
+  /** The sampled id, end token included. */
+  tokenId: number;
+  kernelClass: KernelClass;
+  /** Text that became certain with this token; may be empty (held back for a stop string or an unfinished character). */
+  text: string;
+  /** Set on the last step only. */
+  finish: FinishReason | null;
+}
+
+/** `stop`: end token or stop string; `limit`: maxOutputTokens or context length reached. */
+export type FinishReason = 'stop' | 'limit';
+
+/** How a generation ended, normalised once (HOUSE 6). */
+export type GenerationEnd =
+  | { outcome: 'finished'; finish: FinishReason }
+  | { outcome: 'cancelled' }
+  /** The model produced something unusable (NaN logits, runtime error): this generation alone fails. */
+  | { outcome: 'failed'; message: string }
+  /** The runner died or was killed by the watchdog; nothing about the request itself is known. */
+  | { outcome: 'lost'; message: string };
+
+/** Receives a generation's progress, in order, never after `ended` has settled. */
+export interface GenerationListener {
+  /** Tokens of the prompt processed so far. */
+  prefilled?(tokens: number): void;
+  step(step: GenerationStep): void;
+}
+
+/** One running generation. */
+export interface Generation {
+  /** Settles exactly once, never rejects. The last step has been delivered before. */
+  readonly ended: Promise<GenerationEnd>;
+  /** The row leaves before the next decode step or prefill chunk. Idempotent. */
+  cancel(): void;
+  /**
+   * Says that steps 0..index are on disk. A row whose unacknowledged steps reach the engine's window
+   * (32) stops decoding until it is told so: memory stays bounded while the disk is slow.
+   */
+  acknowledge(index: number): void;
+}
+
+/** An opened model: one child process that owns session, KV slab, scheduler, sampler, detokeniser and stop scan. */
+export interface EngineModel {
+  readonly info: EngineModelInfo;
+  /** This process's incarnation; fences the writes of tasks that ran on it. */
+  readonly incarnation: string;
+  /** Settles when the process is gone, by close() or by accident; never rejects. */
+  readonly gone: Promise<{ expected: boolean; message: string }>;
+  /**
+   * Starts a generation; waits inside the engine while all rows are taken. Throws
+   * DomainError: invalid_value (an id out of range, a name in use), context_length_exceeded (prompt >= contextLength; the
+   * message has both numbers), queue_full (the bound of waiting generations).
+   */
+  generate(request: GenerationRequest, listener: GenerationListener): Generation;
+  /** Ends the process at once; running generations end as `lost`. */
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  /** 0..1, as the load proceeds. */
+  progress?(fraction: number): void;
+  signal?: AbortSignal;
+}
+
+export interface InferenceEngine {
+  /** Rejects with DomainError model_load_failed (message names the file, operator or input). */
+  open(spec: ModelSpec, options?: OpenOptions): Promise<EngineModel>;
+}
+
+/** DI token of the engine strategy. */
+export const INFERENCE_ENGINE = Symbol('InferenceEngine');

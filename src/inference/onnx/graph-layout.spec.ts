@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { graphLayout, UnsupportedGraph } from './graph-layout.js';
+import type { TensorSlot } from './tensor.js';
+
+const GQA = 'com.microsoft.GroupQueryAttention';
+const cache = (name: string, shape = [-1, 2, -1, 32]): TensorSlot => ({ name, type: 'float16', shape });
+const INPUTS: TensorSlot[] = [
+  { name: 'input_ids', type: 'int64', shape: [-1, -1] },
+  { name: 'attention_mask', type: 'int64', shape: [-1, -1] },
+  cache('past_key_values.0.key'),
+  cache('past_key_values.0.value', [-1, 2, -1, 48]),
+];
+const OUTPUTS: TensorSlot[] = [
+  { name: 'logits', type: 'float32', shape: [-1, -1, 100] },
+  cache('present.0.value', [-1, 2, -1, 48]),
+  cache('present.0.key'),
+];
+const OPERATORS = new Map([[GQA, 1]]);
+const without = (slots: TensorSlot[], name: string): TensorSlot[] => slots.filter((slot) => slot.name !== name);
+const changed = (slots: TensorSlot[], name: string, change: Partial<TensorSlot>): TensorSlot[] =>
+  slots.map((slot) => (slot.name === name ? { ...slot, ...change } : slot));
+
+describe('the layout of a graph', () => {
+  it('takes names, types and shapes from the metadata, in whatever order they come', () => {
+    expect(graphLayout(INPUTS, OUTPUTS, OPERATORS)).toEqual({
+      caches: [
+        { past: 'past_key_values.0.key', present: 'present.0.key', type: 'float16', heads: 2, headSize: 32 },
+        { past: 'past_key_values.0.value', present: 'present.0.value', type: 'float16', heads: 2, headSize: 48 },
+      ],
+      logitsType: 'float32',
+      vocabularySize: 100,
+      wantsPositions: false,
+    });
+    const positions = [...INPUTS, { name: 'position_ids', type: 'int64', shape: [-1, -1] }];
+    expect(graphLayout(positions, OUTPUTS, OPERATORS).wantsPositions).toBe(true);
+  });
+
+  it.each<[string, TensorSlot[], TensorSlot[], Map<string, number>]>([
+    [
+      'input token_type_ids',
+      [...INPUTS, { name: 'token_type_ids', type: 'int64', shape: [-1, -1] }],
+      OUTPUTS,
+      OPERATORS,
+    ],
+    ['input past_conv.0', [...INPUTS, cache('past_conv.0')], OUTPUTS, OPERATORS],
+    ['input attention_mask', without(INPUTS, 'attention_mask'), OUTPUTS, OPERATORS],
+    ['input input_ids is int32', changed(INPUTS, 'input_ids', { type: 'int32' }), OUTPUTS, OPERATORS],
+    ['input past_key_values.0.key', INPUTS.slice(0, 2), OUTPUTS, OPERATORS],
+    [
+      'input past_key_values.0.key has the shape [-1, 2, 512, 32]',
+      changed(INPUTS, 'past_key_values.0.key', { shape: [-1, 2, 512, 32] }),
+      OUTPUTS,
+      OPERATORS,
+    ],
+    [
+      'input past_key_values.0.value is int8',
+      changed(INPUTS, 'past_key_values.0.value', { type: 'int8' }),
+      OUTPUTS,
+      OPERATORS,
+    ],
+    ['output present.0.key', INPUTS, without(OUTPUTS, 'present.0.key'), OPERATORS],
+    ['output logits is missing', INPUTS, without(OUTPUTS, 'logits'), OPERATORS],
+    ['output logits has the shape [-1, 100]', INPUTS, changed(OUTPUTS, 'logits', { shape: [-1, 100] }), OPERATORS],
+    [`operator ${GQA} occurs 0 times`, INPUTS, OUTPUTS, new Map([['Concat', 2]])],
+  ])('refuses what it cannot run, by name: %s', (named, inputs, outputs, operators) => {
+    expect(() => graphLayout(inputs, outputs, operators)).toThrow(UnsupportedGraph);
+    expect(() => graphLayout(inputs, outputs, operators)).toThrow(named);
+  });
+});

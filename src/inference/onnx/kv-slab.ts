@@ -1,0 +1,65 @@
+import { floats, tensor, type FloatArray, type Tensor } from './tensor.js';
+import type { CacheSlot } from './graph-layout.js';
+
+/**
+ * The cache of all rows: per cache tensor one block [rows, heads, capacity, headSize]. The system commits memory when
+ * it is first written, so rows are laid out at full context length and cost what was used (ENGINE 2.1).
+ */
+export class KvSlab {
+  private readonly blocks: FloatArray[];
+
+  constructor(
+    private readonly slots: readonly CacheSlot[],
+    rows: number,
+    private readonly capacity: number,
+  ) {
+    this.blocks = slots.map(({ type, heads, headSize }) => floats(type, rows * heads * capacity * headSize));
+  }
+
+  /** `count` rows from `first` as one tensor per slot, sharing the slab's memory. */
+  view(first: number, count: number): Tensor[] {
+    return this.slots.map(({ type, heads, headSize }, i) => {
+      const row = heads * this.capacity * headSize;
+      const data = this.blocks[i]!.subarray(first * row, (first + count) * row);
+      return tensor(type, data, [count, heads, this.capacity, headSize]);
+    });
+  }
+
+  /** The first `length` positions of the rows, copied to tensors of exactly that length. */
+  gather(first: number, count: number, length: number): Tensor[] {
+    return this.slots.map(({ type, heads, headSize }, i) => {
+      const data = floats(type, count * heads * length * headSize);
+      for (let head = 0; head < count * heads; head++) {
+        const from = (first * heads + head) * this.capacity * headSize;
+        data.set(this.blocks[i]!.subarray(from, from + length * headSize), head * length * headSize);
+      }
+      return tensor(type, data, [count, heads, length, headSize]);
+    });
+  }
+
+  /** Takes positions `from[b]`..`from[b] + added - 1` of each row from tensors like those of `gather`, only longer. */
+  scatter(first: number, present: readonly Tensor[], from: readonly number[], added: number): void {
+    this.slots.forEach(({ heads, headSize }, i) => {
+      const source = present[i]!;
+      const length = source.dims[2]!;
+      from.forEach((start, b) => {
+        for (let head = 0; head < heads; head++) {
+          const at = ((b * heads + head) * length + start) * headSize;
+          const to = (((first + b) * heads + head) * this.capacity + start) * headSize;
+          this.blocks[i]!.set((source.data as FloatArray).subarray(at, at + added * headSize), to);
+        }
+      });
+    });
+  }
+
+  /** Copies the first `tokens` positions of a row over those of another. */
+  move(from: number, to: number, tokens: number): void {
+    this.slots.forEach(({ heads, headSize }, i) => {
+      const stride = this.capacity * headSize;
+      for (let head = 0; head < heads; head++) {
+        const start = (from * heads + head) * stride;
+        this.blocks[i]!.copyWithin((to * heads + head) * stride, start, start + tokens * headSize);
+      }
+    });
+  }
+}

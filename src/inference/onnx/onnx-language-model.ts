@@ -1,0 +1,114 @@
+import type { DecodeInput, LanguageModel } from '../generation/language-model.js';
+import type { GraphLayout } from './graph-layout.js';
+import { KvSlab } from './kv-slab.js';
+import type { OnnxSession, Tensors } from './session.js';
+import { floats, halfToFloat, tensor, type FloatArray } from './tensor.js';
+
+export type KvMode = 'in-place' | 'copying';
+
+/** Several ids per row are taken in by one row alone; several rows take in one id each (ENGINE 2.4). */
+interface Batch {
+  first: number;
+  ids: readonly (readonly number[])[];
+  /** Tokens in each row's cache. */
+  past: readonly number[];
+}
+
+export interface OnnxLanguageModelOptions {
+  rows: number;
+  contextLength: number;
+  kvMode: KvMode;
+}
+
+/** A GroupQueryAttention graph with its cache. `in-place` writes the cache where it is; `copying` moves it out and in. */
+export class OnnxLanguageModel implements LanguageModel {
+  readonly vocabularySize: number;
+  readonly contextLength: number;
+  private readonly slab: KvSlab;
+  private logits: FloatArray;
+
+  constructor(
+    private readonly session: OnnxSession,
+    private readonly layout: GraphLayout,
+    private readonly options: OnnxLanguageModelOptions,
+  ) {
+    this.vocabularySize = layout.vocabularySize;
+    this.contextLength = options.contextLength;
+    this.slab = new KvSlab(layout.caches, options.rows, options.contextLength);
+    this.logits = floats(layout.logitsType, 0);
+  }
+
+  async prefill(row: number, ids: readonly number[], past: number): Promise<Float32Array> {
+    const [logits] = await this.run({ first: row, ids: [ids], past: [past] });
+    return logits!;
+  }
+
+  decode(inputs: readonly DecodeInput[]): Promise<Float32Array[]> {
+    return this.run({ first: 0, ids: inputs.map(({ tokenId }) => [tokenId]), past: inputs.map(({ past }) => past) });
+  }
+
+  move(from: number, to: number, tokens: number): void {
+    this.slab.move(from, to, tokens);
+  }
+
+  /** Logits of the last position of each row. */
+  private async run(batch: Batch): Promise<Float32Array[]> {
+    const width = batch.ids[0]!.length;
+    const all = this.options.kvMode === 'in-place' ? this.runInPlace(batch) : await this.runCopying(batch);
+    return batch.ids.map((_, b) => {
+      const end = (b + 1) * width * this.vocabularySize;
+      const last = all.subarray(end - this.vocabularySize, end);
+      return last instanceof Uint16Array ? halfToFloat(last) : last;
+    });
+  }
+
+  private runInPlace(batch: Batch): FloatArray {
+    const { caches, logitsType } = this.layout;
+    const dims = [batch.ids.length, batch.ids[0]!.length, this.vocabularySize];
+    const size = dims[0]! * dims[1]! * dims[2]!;
+    if (this.logits.length < size) this.logits = floats(logitsType, size);
+    const logits = this.logits.subarray(0, size);
+    const feeds = this.inputs(batch);
+    const fetches: Tensors = { logits: tensor(logitsType, logits, dims) };
+    this.slab.view(batch.first, batch.ids.length).forEach((view, i) => {
+      feeds[caches[i]!.past] = view;
+      fetches[caches[i]!.present] = view;
+    });
+    this.session.runInPlace!(feeds, fetches);
+    return logits;
+  }
+
+  private async runCopying(batch: Batch): Promise<FloatArray> {
+    const { caches } = this.layout;
+    const feeds = this.inputs(batch);
+    this.slab.gather(batch.first, batch.ids.length, Math.max(...batch.past)).forEach((copy, i) => {
+      feeds[caches[i]!.past] = copy;
+    });
+    const results = await this.session.run(feeds);
+    const present = caches.map((slot) => results[slot.present]!);
+    this.slab.scatter(batch.first, present, batch.past, batch.ids[0]!.length);
+    return results['logits']!.data as FloatArray;
+  }
+
+  /** The attention reads each row's length from the sum of its mask, so ones stand on the left (ENGINE 2.9). */
+  private inputs({ ids, past }: Batch): Tensors {
+    const rows = ids.length;
+    const width = ids[0]!.length;
+    const total = Math.max(...past) + width;
+    const tokens = new BigInt64Array(rows * width);
+    const mask = new BigInt64Array(rows * total);
+    const positions = new BigInt64Array(this.layout.wantsPositions ? rows * width : 0);
+    ids.forEach((row, b) => {
+      row.forEach((id, i) => {
+        tokens[b * width + i] = BigInt(id);
+        if (this.layout.wantsPositions) positions[b * width + i] = BigInt(past[b]! + i);
+      });
+      mask.fill(1n, b * total, b * total + past[b]! + width);
+    });
+    return {
+      input_ids: tensor('int64', tokens, [rows, width]),
+      attention_mask: tensor('int64', mask, [rows, total]),
+      ...(this.layout.wantsPositions && { position_ids: tensor('int64', positions, [rows, width]) }),
+    };
+  }
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { DomainError } from '../../errors/index.js';
+import { loadTokenDecoder, readModelJson } from '../generation/token-decoder.js';
+import type { TokenDecoder } from '../generation/text-assembler.js';
+import type { EngineModelInfo, ModelSpec } from '../inference-engine.js';
+import { graphLayout, type GraphLayout } from './graph-layout.js';
+import { readOperators } from './graph-operators.js';
+import { OnnxLanguageModel, type KvMode } from './onnx-language-model.js';
+import { worksInPlace } from './self-test.js';
+import { openNative, openPublic, type OnnxSession } from './session.js';
+
+export interface OpenedModel {
+  model: OnnxLanguageModel;
+  decoder: TokenDecoder;
+  info: EngineModelInfo;
+}
+
+/** Raised with every change of sampler, detokeniser, stop scan or prefill plan that can change an output. */
+const GENERATION_VERSION = 1;
+
+/** Opens a model's folder. Throws DomainError model_load_failed with a message that names file, operator or input. */
+export async function openModel(spec: ModelSpec, progress: (fraction: number) => void): Promise<OpenedModel> {
+  const config = await readModelJson(spec.directory, 'config.json', 'required');
+  const contextLength = config['max_position_embeddings'];
+  if (typeof contextLength !== 'number' || !Number.isInteger(contextLength) || contextLength < 2) {
+    throw new DomainError(
+      'model_load_failed',
+      'config.json: max_position_embeddings is missing or not a number of tokens',
+    );
+  }
+  progress(0.05);
+  const decoder = await loadTokenDecoder(spec.directory);
+  progress(0.15);
+  const { session, layout, kvMode } = await openGraph(spec);
+  progress(0.95);
+  const model = new OnnxLanguageModel(session, layout, { rows: spec.rows, contextLength, kvMode });
+  const info: EngineModelInfo = {
+    contextLength,
+    vocabularySize: model.vocabularySize,
+    kvMode,
+    endTokenIds: [...decoder.endTokenIds],
+    residentBytes: process.memoryUsage.rss(),
+    fingerprint: await fingerprint(kvMode),
+    warnings: decoder.warnings,
+  };
+  return { model, decoder, info };
+}
+
+async function openGraph(spec: ModelSpec): Promise<{ session: OnnxSession; layout: GraphLayout; kvMode: KvMode }> {
+  const path = join(spec.directory, spec.graphFile);
+  try {
+    const operators = readOperators(path);
+    const native = openNativeIfPossible(path, spec.threads);
+    if (native) {
+      const layout = graphLayout(native.inputs, native.outputs, operators);
+      if (await worksInPlace(native, layout)) return { session: native, layout, kvMode: 'in-place' };
+      await native.dispose();
+    }
+    const session = await openPublic(path, { threads: spec.threads });
+    return { session, layout: graphLayout(session.inputs, session.outputs, operators), kvMode: 'copying' };
+  } catch (cause) {
+    // Messages of the system and the runtime name files by full path; the reader of a task has no use for it.
+    const reason = (cause as Error).message.replaceAll(spec.directory, '.');
+    throw new DomainError('model_load_failed', `${spec.graphFile}: ${reason}`, { cause });
+  }
+}
+
+/** Null when the runtime's inner object is not what it was: the public API then says whether the file is at fault. */
+function openNativeIfPossible(path: string, threads: number): OnnxSession | null {
+  try {
+    return openNative(path, { threads });
+  } catch {
+    return null;
+  }
+}
+
+/** Digest of what, beside the model's files, decides the bits of a result on this machine (ENGINE 4.7). */
+async function fingerprint(kvMode: KvMode): Promise<string> {
+  const runtime = createRequire(import.meta.url)('onnxruntime-node/package.json') as { version: string };
+  const facts = [
+    runtime.version,
+    'cpu',
+    process.platform,
+    process.arch,
+    await processorFlags(),
+    kvMode,
+    GENERATION_VERSION,
+  ];
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex');
+}
+
+/** The instruction sets choose the kernels; where the system does not list them, the processor's name stands in. */
+async function processorFlags(): Promise<string> {
+  const listed = await readFile('/proc/cpuinfo', 'utf8').catch(() => '');
+  return /^(?:flags|Features)\s*:\s*(.*)$/m.exec(listed)?.[1] ?? cpus()[0]?.model ?? '';
+}

@@ -1,0 +1,130 @@
+import { createRequire } from 'node:module';
+import { isMainThread } from 'node:worker_threads';
+import type { Tensor, TensorSlot } from './tensor.js';
+
+export type Tensors = Record<string, Tensor>;
+
+export interface SessionOptions {
+  /** Intra-op threads. */
+  threads: number;
+}
+
+/** A loaded graph. */
+export interface OnnxSession {
+  readonly inputs: TensorSlot[];
+  readonly outputs: TensorSlot[];
+  /** Runs and returns every output in memory of its own. */
+  run(feeds: Tensors): Promise<Tensors>;
+  /** Runs and writes into the tensors of `fetches`, which may share memory with feeds; absent where that is not possible. */
+  runInPlace?(feeds: Tensors, fetches: Tensors): void;
+  dispose(): Promise<void>;
+}
+
+interface NativeSession {
+  loadModel(path: string, options: object): void;
+  run(feeds: Tensors, fetches: Record<string, Tensor | null>, options: object): Tensors;
+  dispose(): void;
+  readonly inputMetadata: NativeSlot[];
+  readonly outputMetadata: NativeSlot[];
+}
+interface NativeSlot {
+  name: string;
+  type: number;
+  shape: number[];
+}
+interface Binding {
+  InferenceSession: new () => NativeSession;
+  initOrtOnce(logLevel: number, tensorConstructor: unknown, isMainThread: boolean): void;
+}
+
+/** Numbers of the native metadata. */
+const TYPE_NAMES: Record<number, string> = { 1: 'float32', 6: 'int32', 7: 'int64', 9: 'bool', 10: 'float16' };
+
+/** Errors only: the runtime's initializer warnings are noise on stderr. */
+const LOG_LEVEL = 3;
+
+/** Spinning worker threads make every other process on the machine slow, sessions of our own too (ENGINE 2.3). */
+function nativeOptions({ threads }: SessionOptions): object {
+  return {
+    graphOptimizationLevel: 'all',
+    executionMode: 'sequential',
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    logSeverityLevel: LOG_LEVEL,
+    extra: { session: { intra_op: { allow_spinning: '0' } } },
+  };
+}
+
+/** Thrown by the result constructor to end the copying of outputs. */
+const COPY_SKIPPED = Symbol('copy skipped');
+let skipCopies = false;
+
+/** The binding builds each result with this; the run itself is over by then, pre-allocated outputs are filled. */
+function Result(this: Record<string, unknown>, type: string, data: unknown, dims: readonly number[]): void {
+  if (skipCopies) throw COPY_SKIPPED as unknown as Error;
+  Object.assign(this, { type, data, dims, location: 'cpu' });
+}
+
+let binding: Binding | null = null;
+
+function loadBinding(): Binding {
+  if (binding) return binding;
+  const loaded = createRequire(import.meta.url)('onnxruntime-node/dist/binding.js') as { binding: Binding };
+  loaded.binding.initOrtOnce(LOG_LEVEL, Result, isMainThread);
+  binding = loaded.binding;
+  return binding;
+}
+
+/**
+ * Opens a graph on the package's synchronous native object, which alone allows outputs in place (ENGINE 2). Throws what
+ * the runtime says. The object is not public API: the self-test decides whether it does what is expected here.
+ */
+export function openNative(path: string, options: SessionOptions): OnnxSession {
+  const { InferenceSession } = loadBinding();
+  const native = new InferenceSession();
+  native.loadModel(path, nativeOptions(options));
+  const slots = (metadata: NativeSlot[]): TensorSlot[] =>
+    metadata.map(({ name, type, shape }) => ({ name, type: TYPE_NAMES[type] ?? `type ${type}`, shape: [...shape] }));
+  const outputs = slots(native.outputMetadata);
+  const all = Object.fromEntries(outputs.map(({ name }) => [name, null]));
+  return {
+    inputs: slots(native.inputMetadata),
+    outputs,
+    run: (feeds) => Promise.resolve(native.run(feeds, all, {})),
+    runInPlace(feeds, fetches) {
+      skipCopies = true;
+      try {
+        native.run(feeds, fetches, {});
+      } catch (error) {
+        if (error !== COPY_SKIPPED) throw error;
+      } finally {
+        skipCopies = false;
+      }
+    },
+    dispose: () => Promise.resolve(native.dispose()),
+  };
+}
+
+/** Opens a graph through the package's public API: every output is copied by it. */
+export async function openPublic(path: string, options: SessionOptions): Promise<OnnxSession> {
+  const ort = await import('onnxruntime-node');
+  const session = await ort.InferenceSession.create(path, nativeOptions(options));
+  const slots = (metadata: readonly unknown[]): TensorSlot[] =>
+    (metadata as { name: string; type: string; shape: (number | string)[] }[]).map(({ name, type, shape }) => ({
+      name,
+      type,
+      shape: shape.map((dim) => (typeof dim === 'number' ? dim : -1)),
+    }));
+  return {
+    inputs: slots(session.inputMetadata),
+    outputs: slots(session.outputMetadata),
+    async run(feeds) {
+      const given = Object.entries(feeds).map(([name, { type, data, dims }]) => [
+        name,
+        new ort.Tensor(type, data as never, dims),
+      ]);
+      return (await session.run(Object.fromEntries(given) as never)) as unknown as Tensors;
+    },
+    dispose: () => session.release(),
+  };
+}

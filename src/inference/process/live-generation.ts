@@ -1,0 +1,46 @@
+import type { Generation, GenerationEnd, GenerationListener, GenerationStep } from '../inference-engine.js';
+
+/** The service's end of one running generation: hands on what the runner reports, settles once. */
+export class LiveGeneration implements Generation {
+  readonly ended: Promise<GenerationEnd>;
+  private settle!: (end: GenerationEnd) => void;
+  private over = false;
+
+  constructor(
+    private readonly listener: GenerationListener,
+    private readonly send: { cancel(): void; acknowledge(index: number): void },
+  ) {
+    this.ended = new Promise((resolve) => (this.settle = resolve));
+  }
+
+  cancel(): void {
+    if (!this.over) this.send.cancel();
+  }
+
+  acknowledge(index: number): void {
+    if (!this.over) this.send.acknowledge(index);
+  }
+
+  prefilled(tokens: number): void {
+    if (!this.over) this.guarded(() => this.listener.prefilled?.(tokens));
+  }
+
+  step(step: GenerationStep): void {
+    if (!this.over) this.guarded(() => this.listener.step(step));
+  }
+
+  end(end: GenerationEnd): void {
+    this.over = true;
+    this.settle(end);
+  }
+
+  /** A listener that throws loses its own generation and nobody else's. */
+  private guarded(call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.send.cancel();
+      this.end({ outcome: 'failed', message: `the listener failed: ${(error as Error).message}` });
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { DomainError } from '../../errors/index.js';
+import type {
+  EngineModel,
+  EngineModelInfo,
+  Generation,
+  GenerationListener,
+  GenerationRequest,
+} from '../inference-engine.js';
+import { checkRequest } from '../request-check.js';
+import type { FromRunner, ToRunner } from '../runner-protocol.js';
+import { LiveGeneration } from './live-generation.js';
+import { Watchdog } from './watchdog.js';
+
+/** A runner as the service holds it: a process, or a double of one. */
+export interface RunnerLink {
+  send(message: ToRunner): void;
+  /** Receives every message of the runner from now on. */
+  onMessage(receive: (message: FromRunner) => void): void;
+  /** Ends it at once; `gone` follows. */
+  kill(): void;
+  /** Settles with how it ended; never rejects. */
+  readonly gone: Promise<string>;
+}
+
+export interface RunnerModelLimits {
+  /** A runner with work that reports nothing for so long is ended. */
+  stallSeconds: number;
+  /** Generations at a time, waiting ones included. */
+  maxGenerations: number;
+}
+
+/** The service's side of an open model: sends requests, hands reports to their generations, watches for silence. */
+export class RunnerModel implements EngineModel {
+  readonly incarnation = randomUUID();
+  readonly gone: Promise<{ expected: boolean; message: string }>;
+  private readonly live = new Map<string, LiveGeneration>();
+  private readonly acknowledged = new Map<string, number>();
+  private readonly watchdog: Watchdog;
+  private sent = 0;
+  private dead = false;
+  private closing = false;
+  private stalled = false;
+
+  constructor(
+    readonly info: EngineModelInfo,
+    private readonly link: RunnerLink,
+    private readonly limits: RunnerModelLimits,
+  ) {
+    this.watchdog = new Watchdog(limits.stallSeconds * 1000, () => {
+      this.stalled = true;
+      link.kill();
+    });
+    link.onMessage((message) => this.receive(message));
+    this.gone = link.gone.then((message) => this.lose(message));
+  }
+
+  generate(request: GenerationRequest, listener: GenerationListener): Generation {
+    checkRequest(request, this.info);
+    const { id } = request;
+    if (this.live.has(id)) throw new DomainError('invalid_value', `a generation ${id} is running already`);
+    if (this.live.size >= this.limits.maxGenerations) {
+      throw new DomainError('queue_full', `${this.live.size} generations are waiting for this model already`);
+    }
+    const generation = new LiveGeneration(listener, {
+      cancel: () => this.send({ kind: 'cancel', id }),
+      acknowledge: (index) => this.acknowledge(id, index),
+    });
+    if (this.dead) {
+      generation.end({ outcome: 'lost', message: 'the runner is gone' });
+      return generation;
+    }
+    this.live.set(id, generation);
+    this.send({ kind: 'generate', request });
+    return generation;
+  }
+
+  async close(): Promise<void> {
+    this.closing = true;
+    this.link.kill();
+    await this.gone;
+  }
+
+  private receive(message: FromRunner): void {
+    if (message.kind !== 'report' || this.dead) return;
+    const { report, received } = message;
+    for (const [id, tokens] of report.prefilled) this.live.get(id)?.prefilled(tokens);
+    for (const [id, step] of report.steps) this.live.get(id)?.step(step);
+    for (const [id, end] of report.ended) {
+      this.live.get(id)?.end(end);
+      this.live.delete(id);
+    }
+    this.watchdog.heard(!report.idle || received < this.sent);
+  }
+
+  /** Goes out once per turn of the event loop for all rows, not once per token. */
+  private acknowledge(id: string, index: number): void {
+    if (this.acknowledged.size === 0) setImmediate(() => this.sendAcknowledged());
+    this.acknowledged.set(id, Math.max(index, this.acknowledged.get(id) ?? index));
+  }
+
+  private sendAcknowledged(): void {
+    this.send({ kind: 'acknowledge', steps: [...this.acknowledged] });
+    this.acknowledged.clear();
+  }
+
+  private send(message: ToRunner): void {
+    if (this.dead) return;
+    this.sent++;
+    this.watchdog.expect();
+    this.link.send(message);
+  }
+
+  private lose(how: string): { expected: boolean; message: string } {
+    this.dead = true;
+    this.watchdog.stop();
+    const message = this.stalled ? `the runner made no progress for ${this.limits.stallSeconds} s and was ended` : how;
+    for (const generation of this.live.values()) generation.end({ outcome: 'lost', message });
+    this.live.clear();
+    return { expected: this.closing, message };
+  }
+}

@@ -1,0 +1,92 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Template } from '@huggingface/jinja';
+import { DomainError } from '../../errors/index.js';
+import { readTokenizer, type Tokenizer } from '../generation/token-decoder.js';
+import type { TextJob } from './text-protocol.js';
+
+const FILES = ['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja'];
+const SPECIAL_TOKENS = ['bos_token', 'eos_token', 'unk_token', 'pad_token'];
+/** Models kept open per worker. */
+const CAPACITY = 4;
+
+export interface ModelText {
+  /** Size and time of the files it was made of. */
+  stamp: string;
+  tokenizer: Tokenizer;
+  template: Template | null;
+  specialTokens: Record<string, string>;
+}
+
+const cache = new Map<string, ModelText>();
+
+/** Token ids of a job's text. Throws DomainError. */
+export function encode(model: ModelText, job: TextJob): number[] {
+  const text = job.kind === 'text' ? job.text : render(model, job);
+  // A template writes its own special tokens; the tokenizer must not add them once more.
+  return model.tokenizer.encode(text, { add_special_tokens: false }).ids;
+}
+
+function render(model: ModelText, { messages, tools }: Extract<TextJob, { kind: 'chat' }>): string {
+  if (model.template === null)
+    throw new DomainError('invalid_value', 'this model has no chat template', { param: 'input' });
+  try {
+    return model.template.render({
+      ...model.specialTokens,
+      messages,
+      ...(tools && { tools }),
+      add_generation_prompt: true,
+    });
+  } catch (cause) {
+    throw new DomainError(
+      'invalid_value',
+      `the model's chat template refused the messages: ${(cause as Error).message}`,
+      {
+        param: 'input',
+        cause,
+      },
+    );
+  }
+}
+
+/** Tokenizer and template of a model's folder, read anew when a file has changed. Throws DomainError. */
+export async function openModelText(directory: string): Promise<ModelText> {
+  const stamp = await stampOf(directory);
+  const known = cache.get(directory);
+  cache.delete(directory);
+  const model = known?.stamp === stamp ? known : await read(directory, stamp);
+  cache.set(directory, model);
+  if (cache.size > CAPACITY) cache.delete(cache.keys().next().value!);
+  return model;
+}
+
+async function stampOf(directory: string): Promise<string> {
+  const stamps = FILES.map(async (file) => {
+    const found = await stat(join(directory, file)).catch(() => null);
+    return found ? `${found.size} ${found.mtimeMs}` : '-';
+  });
+  return (await Promise.all(stamps)).join(';');
+}
+
+async function read(directory: string, stamp: string): Promise<ModelText> {
+  const { tokenizer, config } = await readTokenizer(directory);
+  const source = (await templateFile(directory)) ?? config['chat_template'];
+  const specialTokens: Record<string, string> = {};
+  for (const name of SPECIAL_TOKENS) {
+    const value = config[name] as string | { content?: string } | null | undefined;
+    specialTokens[name] = (typeof value === 'string' ? value : value?.content) ?? '';
+  }
+  try {
+    const template = typeof source === 'string' ? new Template(source) : null;
+    return { stamp, tokenizer, template, specialTokens };
+  } catch (cause) {
+    throw new DomainError('model_load_failed', `the chat template cannot be read: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
+/** A template in a file of its own wins over the one in tokenizer_config.json. */
+async function templateFile(directory: string): Promise<string | null> {
+  return readFile(join(directory, 'chat_template.jinja'), 'utf8').catch(() => null);
+}

@@ -1,0 +1,55 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import type { TextJob, TextResult, ToTextWorker } from './text-protocol.js';
+
+/** Heap of a text process, MB. */
+const HEAP_MB = 512;
+
+/**
+ * A text worker as a child process and not a thread: a template is a program somebody else wrote, and one large
+ * allocation in a worker thread ends the whole process in spite of the thread's heap limit.
+ */
+export class TextProcess {
+  /** Settles with how it ended; never rejects. */
+  readonly gone: Promise<string>;
+  private readonly child: ChildProcess;
+
+  constructor(entry: string | URL) {
+    this.child = fork(entry, [], {
+      serialization: 'advanced',
+      env: {},
+      execArgv: [`--max-old-space-size=${HEAP_MB}`],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    this.gone = new Promise((resolve) => {
+      this.child.on('exit', (code, signal) => resolve(signal ? `signal ${signal}` : `code ${code}`));
+      this.child.on('error', (error) => {
+        if (this.child.pid === undefined) resolve(error.message);
+      });
+    });
+  }
+
+  /** Hands over a prompt; none may be under way. `done` is called with its result unless the process ends before. */
+  perform(job: TextJob, limitMs: number, done: (result: TextResult) => void): void {
+    this.keepAlive(true);
+    this.child.once('message', (result) => {
+      this.keepAlive(false);
+      done(result as TextResult);
+    });
+    const message: ToTextWorker = { job, limitMs };
+    if (this.child.connected) this.child.send(message, () => undefined);
+  }
+
+  kill(): void {
+    this.child.removeAllListeners('message');
+    if (this.child.connected) this.child.disconnect();
+    this.child.kill('SIGKILL');
+  }
+
+  /** An idle worker must not keep a process alive that has nothing else to do. */
+  private keepAlive(busy: boolean): void {
+    for (const handle of [this.child, this.child.channel]) {
+      if (busy) handle?.ref();
+      else handle?.unref();
+    }
+  }
+}

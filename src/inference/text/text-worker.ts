@@ -1,0 +1,34 @@
+/** Entry of a text worker, a child process: chat templates and tokenizing, one prompt at a time. */
+import { createContext, Script } from 'node:vm';
+import { DomainError } from '../../errors/index.js';
+import { endWithParent } from '../process/end-with-parent.js';
+import { encode, openModelText } from './model-text.js';
+import type { TextJob, TextResult, ToTextWorker } from './text-protocol.js';
+
+endWithParent();
+
+const box = createContext({ work: undefined as unknown });
+const script = new Script('work()');
+
+/**
+ * Calls `work` with a limit that holds in an endless loop too. The service ends a slow worker itself; this limit is
+ * for a service that was killed meanwhile, whose worker would never come to read that its channel is gone.
+ */
+function within<T>(limitMs: number, work: () => T): T {
+  box['work'] = work;
+  return script.runInContext(box, { timeout: limitMs }) as T;
+}
+
+async function perform(job: TextJob, limitMs: number): Promise<TextResult> {
+  try {
+    const model = await openModelText(job.directory);
+    return { ids: within(limitMs, () => encode(model, job)) };
+  } catch (error) {
+    const code = error instanceof DomainError ? error.code : 'server_error';
+    return { error: { code, message: (error as Error).message } };
+  }
+}
+
+process.on('message', ({ job, limitMs }: ToTextWorker) => {
+  void perform(job, limitMs).then((result) => process.send?.(result, undefined, undefined, () => undefined));
+});

@@ -1,0 +1,121 @@
+import { DomainError } from '../../errors/index.js';
+import type { ChatMessage, PromptCodec } from '../prompt-codec.js';
+import { TextProcess } from './text-process.js';
+import type { TextJob, TextResult } from './text-protocol.js';
+
+export interface WorkerPromptCodecOptions {
+  workers: number;
+  /** Longest time for one prompt, the worker's start included. */
+  timeoutMs: number;
+  /** Prompts that may wait for a worker. */
+  maxWaiting: number;
+  /** Compiled entry of the worker. */
+  entry?: string | URL;
+}
+
+interface Task {
+  job: TextJob;
+  settle: (outcome: TextResult | DomainError) => void;
+}
+
+/** A place for one worker; `task` is what it is busy with. */
+interface Seat {
+  worker: TextProcess | null;
+  task: Task | null;
+}
+
+/**
+ * Prompts are rendered and tokenized by worker processes: a long one takes longer than the event loop may be held. One
+ * that exceeds its time or memory loses its worker, and the next prompt gets a new one.
+ */
+export class WorkerPromptCodec implements PromptCodec {
+  private readonly seats: Seat[];
+  private readonly waiting: Task[] = [];
+  private closed = false;
+
+  constructor(private readonly options: WorkerPromptCodecOptions) {
+    this.seats = Array.from({ length: options.workers }, () => ({ worker: null, task: null }));
+  }
+
+  encodeChat(directory: string, messages: ChatMessage[], tools?: readonly object[]): Promise<number[]> {
+    return this.submit({ kind: 'chat', directory, messages, ...(tools && { tools }) });
+  }
+
+  encodeText(directory: string, text: string): Promise<number[]> {
+    return this.submit({ kind: 'text', directory, text });
+  }
+
+  /** Work under way and waiting is refused; settles when the workers are gone. */
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const task of this.waiting.splice(0)) task.settle(shuttingDown());
+    const workers = this.seats.map(({ worker }) => worker);
+    for (const seat of this.seats) this.leave(seat, shuttingDown());
+    await Promise.all(workers.map((worker) => worker?.gone ?? Promise.resolve()));
+  }
+
+  private submit(job: TextJob): Promise<number[]> {
+    if (this.closed) return Promise.reject(shuttingDown());
+    if (this.waiting.length >= this.options.maxWaiting) {
+      return Promise.reject(new DomainError('queue_full', 'too many prompts are waiting to be read'));
+    }
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: TextResult | DomainError): void => {
+        if (outcome instanceof DomainError) reject(outcome);
+        else if ('ids' in outcome) resolve(outcome.ids);
+        else reject(new DomainError(outcome.error.code, outcome.error.message, { param: 'input' }));
+      };
+      this.waiting.push({ job, settle });
+      this.dispatch();
+    });
+  }
+
+  private dispatch(): void {
+    for (const seat of this.seats) {
+      if (seat.task !== null) continue;
+      const task = this.waiting.shift();
+      if (task === undefined) return;
+      this.start(seat, task);
+    }
+  }
+
+  private start(seat: Seat, { job, settle }: Task): void {
+    const { timeoutMs } = this.options;
+    const tooLong = (): void =>
+      this.leave(seat, new DomainError('server_error', `the prompt took longer than ${timeoutMs} ms to read`));
+    const timer = setTimeout(tooLong, timeoutMs);
+    seat.task = {
+      job,
+      settle: (outcome) => {
+        clearTimeout(timer);
+        seat.task = null;
+        settle(outcome);
+        if (!this.closed) this.dispatch();
+      },
+    };
+    seat.worker ??= this.spawn(seat);
+    // The worker's own limit only matters when this process is gone; it must never come first.
+    seat.worker.perform(job, 2 * timeoutMs, seat.task.settle);
+  }
+
+  private spawn(seat: Seat): TextProcess {
+    const worker = new TextProcess(this.options.entry ?? new URL('./text-worker.js', import.meta.url));
+    void worker.gone.then((how) => {
+      if (seat.worker === worker)
+        this.leave(seat, new DomainError('server_error', `the reader of the prompt ended with ${how}`));
+    });
+    return worker;
+  }
+
+  /** The worker is given up, and with it the task it may have. */
+  private leave(seat: Seat, error: DomainError): void {
+    const { worker, task } = seat;
+    seat.worker = null;
+    worker?.kill();
+    task?.settle(error);
+  }
+}
+
+function shuttingDown(): DomainError {
+  return new DomainError('server_shutting_down', 'the service is stopping');
+}

@@ -1,0 +1,50 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ProcessEngine, WorkerPromptCodec, type ChatMessage, type ModelSpec } from '../../src/inference/index.js';
+import { distEntry } from '../support/dist-entry.js';
+
+/** The embedded model, its recorded answers, and the real engine as tests start it. */
+export const POCKET: ModelSpec = {
+  id: 'pocket',
+  directory: fileURLToPath(new URL('../../models/pocket', import.meta.url)),
+  graphFile: 'onnx/model.onnx',
+  rows: 8,
+  threads: 2,
+};
+
+export interface GoldenCase {
+  id: number;
+  messages: ChatMessage[];
+  tools?: object[];
+  promptIds: number[];
+  maxTokens: number;
+  outputIds: number[];
+  text: string;
+}
+
+export const GOLDEN = (
+  JSON.parse(readFileSync(new URL('../fixtures/golden.json', import.meta.url), 'utf8')) as { cases: GoldenCase[] }
+).cases;
+
+export function realEngine({ stallSeconds = 30 } = {}): ProcessEngine & { runnersDirectory: string } {
+  const runnersDirectory = mkdtempSync(join(tmpdir(), 'lmsp-runners-'));
+  const engine = new ProcessEngine({
+    runnersDirectory,
+    stallSeconds,
+    maxWaiting: 64,
+    entry: distEntry('inference/onnx/runner-main.js'),
+  });
+  return Object.assign(engine, { runnersDirectory });
+}
+
+export function realCodec(options: { timeoutMs?: number; maxWaiting?: number } = {}): WorkerPromptCodec {
+  return new WorkerPromptCodec({
+    workers: 1,
+    timeoutMs: 10_000,
+    maxWaiting: 64,
+    ...options,
+    entry: distEntry('inference/text/text-worker.js'),
+  });
+}

@@ -1,0 +1,125 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { PromptCodec } from '../../src/inference/index.js';
+import { distEntry } from '../support/dist-entry.js';
+import { GOLDEN, POCKET, realCodec } from './pocket.js';
+
+const { messages, promptIds } = GOLDEN[0]!;
+
+/** The embedded model with another chat template. */
+function modelWith(template: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'lmsp-text-'));
+  for (const file of ['tokenizer.json', 'tokenizer_config.json'])
+    cpSync(join(POCKET.directory, file), join(directory, file));
+  writeFileSync(join(directory, 'chat_template.jinja'), template);
+  return directory;
+}
+const LOOP = '{% for i in range(100000) %}';
+const ENDLESS = `${LOOP.repeat(3)}${'{% endfor %}'.repeat(3)}`;
+/** A list of a billion numbers. In a worker thread this ends the whole process, whatever its heap limit says. */
+const GREEDY = '{% for i in range(1000000000) %}{% endfor %}';
+
+describe('the prompt codec', () => {
+  const codecs: PromptCodec[] = [];
+  const start = (options: Parameters<typeof realCodec>[0] = {}): PromptCodec => {
+    codecs.push(realCodec(options));
+    return codecs.at(-1)!;
+  };
+  afterEach(async () => {
+    await Promise.all(codecs.splice(0).map((codec) => codec.close()));
+  });
+
+  it('renders the template of tokenizer_config.json, or of a file of its own', async () => {
+    const codec = start();
+    expect(await codec.encodeChat(POCKET.directory, messages)).toEqual(promptIds);
+    const own = modelWith('{{ messages[0].content }}{{ eos_token }}');
+    expect(await codec.encodeChat(own, [{ role: 'user', content: 'Hi' }])).toEqual([
+      ...(await codec.encodeText(own, 'Hi')),
+      2,
+    ]);
+  });
+
+  it('sees a template that has changed since the last prompt', async () => {
+    const codec = start();
+    const directory = modelWith('a');
+    const before = await codec.encodeChat(directory, messages);
+    writeFileSync(join(directory, 'chat_template.jinja'), 'bb');
+    expect(await codec.encodeChat(directory, messages)).not.toEqual(before);
+  });
+
+  it('encodes text without adding special tokens', async () => {
+    expect(await start().encodeText(POCKET.directory, '')).toEqual([]);
+  });
+
+  it('answers many prompts at once, each with its own ids', async () => {
+    const codec = start();
+    const answers = await Promise.all(
+      GOLDEN.map((each) => codec.encodeChat(POCKET.directory, each.messages, each.tools)),
+    );
+    expect(answers).toEqual(GOLDEN.map((each) => each.promptIds));
+  });
+
+  it('says that the template refused the messages', async () => {
+    const refusing = modelWith('{{ raise_exception("roles must alternate") }}');
+    await expect(start().encodeChat(refusing, messages)).rejects.toMatchObject({
+      code: 'invalid_value',
+      param: 'input',
+      message: expect.stringContaining('roles must alternate') as string,
+    });
+  });
+
+  it('ends a template that takes too long, and goes on with the next prompt', async () => {
+    const codec = start({ timeoutMs: 3_000 });
+    const endless = codec.encodeChat(modelWith(ENDLESS), messages);
+    const next = codec.encodeChat(POCKET.directory, messages);
+    await expect(endless).rejects.toMatchObject({ code: 'server_error', message: /3000 ms/ });
+    expect(await next).toEqual(promptIds);
+  });
+
+  it('loses the process of a template that takes all memory, and goes on with the next prompt', async () => {
+    const codec = start();
+    const greedy = codec.encodeChat(modelWith(GREEDY), messages);
+    const next = codec.encodeChat(POCKET.directory, messages);
+    await expect(greedy).rejects.toMatchObject({ code: 'server_error', message: /ended with/ });
+    expect(await next).toEqual(promptIds);
+  });
+
+  it('does not spin on in a worker whose service was killed', async () => {
+    const worker = fork(distEntry('inference/text/text-worker.js'), { execArgv: [] });
+    const answer = once(worker, 'message');
+    worker.send({ job: { kind: 'chat', directory: modelWith(ENDLESS), messages }, limitMs: 300 });
+    expect((await answer)[0]).toMatchObject({ error: { code: 'server_error' } });
+    const ended = once(worker, 'exit');
+    worker.disconnect();
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it('names the file when a model folder is broken, and refuses a model without a template', async () => {
+    const codec = start();
+    await expect(codec.encodeText('/nowhere', 'x')).rejects.toMatchObject({
+      code: 'model_load_failed',
+      message: /tokenizer\.json/,
+    });
+    const bare = mkdtempSync(join(tmpdir(), 'lmsp-text-'));
+    cpSync(join(POCKET.directory, 'tokenizer.json'), join(bare, 'tokenizer.json'));
+    await expect(codec.encodeChat(bare, messages)).rejects.toMatchObject({ code: 'invalid_value' });
+    await expect(codec.encodeChat(modelWith('{% if %}'), messages)).rejects.toMatchObject({
+      code: 'model_load_failed',
+    });
+  });
+
+  it('bounds how many prompts wait, and refuses all of them when it closes', async () => {
+    const codec = start({ maxWaiting: 1 });
+    const busy = codec.encodeChat(modelWith(ENDLESS), messages);
+    const waiting = codec.encodeText(POCKET.directory, 'x');
+    await expect(codec.encodeText(POCKET.directory, 'y')).rejects.toMatchObject({ code: 'queue_full' });
+    const refused = [busy, waiting].map((each) => expect(each).rejects.toMatchObject({ code: 'server_shutting_down' }));
+    await codec.close();
+    await Promise.all(refused);
+    await expect(codec.encodeText(POCKET.directory, 'z')).rejects.toMatchObject({ code: 'server_shutting_down' });
+  });
+});

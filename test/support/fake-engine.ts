@@ -1,0 +1,276 @@
+/**
+ * An engine without a model: generations follow a script. It runs the product's own scheduler, sampler, text assembler
+ * and supervisor in this process; only the model (and the process around it) is a double. What it shares with the real
+ * engine is checked by the contract suite (test/contract).
+ *
+ *   const engine = new FakeEngine({ tokens: () => ['Hel', 'lo', Uint8Array.of(0xf0, 0x9f), END] });
+ *
+ * - `tokens(request)`: one piece = one token. The script's end is the end token, as is END; BROKEN makes that one
+ *   generation fail; an endless generator runs to its limit. Sampling parameters do not change the script.
+ * - `stepDelayMs`: time per turn (a turn gives every decoding row one token, or takes in 128 prompt tokens).
+ * - `hold('steps')` stops between turns: cancels still work. `step(n)` lets n turns pass. `hold('runs')` stops inside a
+ *   run, as a long native call does: cancels wait. `hold('loads')` keeps open() waiting. `release(what)` ends a hold.
+ * - `failLoads(error)`: open() rejects with it, until called with null.
+ * - `killAll()`: every open model dies as by accident; `models` are those open now, `requests` all generations so far.
+ * - `decoder`: the token decoder of its ids, for replaying a log.
+ */
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { DomainError } from '../../src/errors/index.js';
+import type { DecodeInput, LanguageModel } from '../../src/inference/generation/language-model.js';
+import type { TokenDecoder } from '../../src/inference/generation/text-assembler.js';
+import type {
+  EngineModel,
+  EngineModelInfo,
+  GenerationRequest,
+  InferenceEngine,
+  ModelSpec,
+  OpenOptions,
+} from '../../src/inference/inference-engine.js';
+import { RunnerModel, type RunnerLink } from '../../src/inference/process/runner-model.js';
+import type { FromRunner, ToRunner } from '../../src/inference/runner-protocol.js';
+import { RunnerSession } from '../../src/inference/runner-session.js';
+
+/** The end token, as a piece of a script. */
+export const END = Symbol('end');
+/** Logits nothing can be drawn from, as a piece of a script. */
+export const BROKEN = Symbol('broken');
+export type Piece = string | Uint8Array | typeof END | typeof BROKEN;
+
+export interface FakeEngineOptions {
+  tokens?(request: GenerationRequest): Iterable<Piece>;
+  stepDelayMs?: number;
+  contextLength?: number;
+  vocabularySize?: number;
+  /** Time without a report after which a model with work is taken for dead. */
+  stallSeconds?: number;
+  maxWaiting?: number;
+}
+
+export type Hold = 'loads' | 'steps' | 'runs';
+
+const END_ID = 0;
+
+export class FakeEngine implements InferenceEngine {
+  readonly models: EngineModel[] = [];
+  readonly requests: GenerationRequest[] = [];
+  readonly decoder: TokenDecoder;
+  private readonly gates: Record<Hold, Gate> = { loads: new Gate(), steps: new Gate(), runs: new Gate() };
+  private readonly links = new Set<FakeLink>();
+  private readonly vocabulary: FakeVocabulary;
+  private loadError: DomainError | null = null;
+
+  constructor(private readonly options: FakeEngineOptions = {}) {
+    this.vocabulary = new FakeVocabulary(options.vocabularySize ?? 4096);
+    this.decoder = this.vocabulary;
+  }
+
+  async open(spec: ModelSpec, { progress, signal }: OpenOptions = {}): Promise<EngineModel> {
+    progress?.(0);
+    const aborted = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
+    if (!signal?.aborted) await Promise.race([this.gates.loads.pass(), aborted]);
+    if (signal?.aborted) throw new DomainError('model_load_failed', 'the load was given up');
+    if (this.loadError) throw this.loadError;
+    progress?.(1);
+    const link = new FakeLink((running) => this.session(spec, running));
+    const model = new RunnerModel(this.info(), link, {
+      stallSeconds: this.options.stallSeconds ?? 3600,
+      maxGenerations: spec.rows + (this.options.maxWaiting ?? 256),
+    });
+    this.models.push(model);
+    this.links.add(link);
+    void model.gone.then(() => {
+      this.models.splice(this.models.indexOf(model), 1);
+      this.links.delete(link);
+    });
+    return model;
+  }
+
+  hold(what: Hold = 'steps'): void {
+    this.gates[what].hold();
+  }
+
+  release(what: Hold = 'steps'): void {
+    this.gates[what].release();
+  }
+
+  step(turns = 1): void {
+    this.gates.steps.permit(turns);
+  }
+
+  failLoads(error: DomainError | null): void {
+    this.loadError = error;
+  }
+
+  killAll(): void {
+    for (const link of this.links) link.kill();
+  }
+
+  private info(): EngineModelInfo {
+    return {
+      contextLength: this.options.contextLength ?? 2048,
+      vocabularySize: this.vocabulary.size,
+      kvMode: 'in-place',
+      endTokenIds: [END_ID],
+      residentBytes: 1_000_000,
+      fingerprint: 'fake',
+      warnings: [],
+    };
+  }
+
+  private session(spec: ModelSpec, link: FakeLink): RunnerSession {
+    const script = this.options.tokens ?? ((): Piece[] => ['Hello', ',', ' world', '!']);
+    const model = new ScriptedModel(this.info(), this.vocabulary, this.gates.runs, (request) => {
+      this.requests.push(request);
+      return script(request);
+    });
+    const pause = async (): Promise<void> => {
+      await (this.options.stepDelayMs ? delay(this.options.stepDelayMs) : nextTurn());
+      await link.between(this.gates.steps.pass());
+    };
+    return new RunnerSession({ model, decoder: this.decoder, rows: spec.rows, send: (m) => link.deliver(m), pause });
+  }
+}
+
+/** The message channel of a runner, inside one process: in order, never in the caller's own turn. */
+class FakeLink implements RunnerLink {
+  readonly gone: Promise<string>;
+  private readonly session: RunnerSession;
+  private receive: (message: FromRunner) => void = () => undefined;
+  private end!: (message: string) => void;
+  private dead = false;
+  private resting = false;
+
+  constructor(session: (link: FakeLink) => RunnerSession) {
+    this.gone = new Promise((resolve) => (this.end = resolve));
+    this.session = session(this);
+  }
+
+  send(message: ToRunner): void {
+    setImmediate(() => {
+      if (this.dead || message.kind === 'open') return;
+      this.session.handle(message);
+      if (message.kind === 'cancel' && this.resting) this.session.sweep();
+    });
+  }
+
+  onMessage(receive: (message: FromRunner) => void): void {
+    this.receive = receive;
+  }
+
+  deliver(message: FromRunner): void {
+    if (!this.dead) this.receive(message);
+  }
+
+  /** Between two turns; a dead runner makes no other. */
+  async between(pause: Promise<void>): Promise<void> {
+    this.resting = true;
+    await pause;
+    this.resting = false;
+    if (this.dead) await new Promise(() => undefined);
+  }
+
+  kill(): void {
+    this.dead = true;
+    this.end('the runner ended with signal SIGKILL');
+  }
+}
+
+/** Ids of pieces, given out as they are first seen; 0 is the end token. */
+class FakeVocabulary implements TokenDecoder {
+  readonly endTokenIds = new Set([END_ID]);
+  readonly hiddenTokenIds = new Set([END_ID]);
+  private readonly ids = new Map<string, number>();
+  private readonly pieces: Buffer[] = [Buffer.alloc(0)];
+
+  constructor(readonly size: number) {}
+
+  decode = (ids: number[]): string =>
+    new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.concat(ids.map((id) => this.pieces[id]!)));
+
+  idOf(piece: string | Uint8Array): number {
+    const bytes = Buffer.from(piece as string);
+    const key = bytes.toString('hex');
+    const known = this.ids.get(key);
+    if (known !== undefined) return known;
+    if (this.pieces.length >= this.size) throw new Error('the script has more different pieces than the vocabulary');
+    this.ids.set(key, this.pieces.length);
+    return this.pieces.push(bytes) - 1;
+  }
+}
+
+/** Logits that leave only the script's next piece to be drawn. The row's length tells the place in the script. */
+class ScriptedModel implements LanguageModel {
+  readonly vocabularySize: number;
+  readonly contextLength: number;
+  private readonly rows: { promptLength: number; drawn: Piece[]; rest: Iterator<Piece> }[] = [];
+
+  constructor(
+    info: EngineModelInfo,
+    private readonly vocabulary: FakeVocabulary,
+    private readonly gate: Gate,
+    private readonly script: (request: GenerationRequest) => Iterable<Piece>,
+  ) {
+    this.vocabularySize = info.vocabularySize;
+    this.contextLength = info.contextLength;
+  }
+
+  admit(row: number, request: GenerationRequest): void {
+    const rest = this.script(request)[Symbol.iterator]();
+    this.rows[row] = { promptLength: request.promptIds.length, drawn: [], rest };
+  }
+
+  async prefill(row: number, ids: readonly number[], past: number): Promise<Float32Array> {
+    await this.gate.pass();
+    const end = past + ids.length;
+    return end < this.rows[row]!.promptLength ? new Float32Array(this.vocabularySize) : this.logits(row, end);
+  }
+
+  async decode(inputs: readonly DecodeInput[]): Promise<Float32Array[]> {
+    await this.gate.pass();
+    return inputs.map(({ past }, row) => this.logits(row, past + 1));
+  }
+
+  move(from: number, to: number): void {
+    this.rows[to] = this.rows[from]!;
+  }
+
+  private logits(row: number, length: number): Float32Array {
+    const { promptLength, drawn, rest } = this.rows[row]!;
+    while (drawn.length <= length - promptLength) {
+      const next = rest.next();
+      drawn.push(next.done ? END : next.value);
+    }
+    const piece = drawn[length - promptLength]!;
+    const logits = new Float32Array(this.vocabularySize);
+    if (piece === BROKEN) return logits.fill(NaN);
+    logits[piece === END ? END_ID : this.vocabulary.idOf(piece)] = 100_000;
+    return logits;
+  }
+}
+
+/** A door: open, or letting a counted number through. */
+class Gate {
+  private permits = Infinity;
+  private waiting: (() => void)[] = [];
+
+  hold(): void {
+    this.permits = 0;
+  }
+
+  release(): void {
+    this.permit(Infinity);
+  }
+
+  permit(count: number): void {
+    this.permits += count;
+    while (this.permits > 0 && this.waiting.length > 0) {
+      this.permits--;
+      this.waiting.shift()!();
+    }
+  }
+
+  async pass(): Promise<void> {
+    if (this.permits > 0) this.permits--;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+}
