@@ -1,0 +1,4 @@
+import { CreateStore1796000000000 } from './1796000000000-create-store.js';
+
+/** Oldest first. A released migration is never edited; a change is a new one. */
+export const MIGRATIONS = [CreateStore1796000000000] as const;

@@ -1,0 +1,80 @@
+import { DomainError } from '../errors/index.js';
+
+/** Another process holds the data directory. Exit code 75. */
+export class DataDirectoryInUse extends Error {
+  constructor(readonly dataDir: string) {
+    super(`the data directory ${dataDir} is in use by another running service`);
+    this.name = 'DataDirectoryInUse';
+  }
+}
+
+/** The store was made by a newer program, is another program's or is damaged; nothing was written. Exit code 65. */
+export class StoreUnusable extends Error {
+  constructor(file: string, reason: string, options?: { cause?: unknown }) {
+    super(`the store ${file} cannot be used: ${reason}`, options);
+    this.name = 'StoreUnusable';
+  }
+}
+
+/** The store is closing: no new unit is taken. */
+export class StoreClosed extends DomainError {
+  constructor() {
+    super('server_shutting_down', 'The service is stopping; send the request again when it is back.', {
+      retryAfterSeconds: 1,
+    });
+    this.name = 'StoreClosed';
+  }
+}
+
+/** A statement reached the writing connection without a unit of work: it would have joined somebody else's transaction. */
+export class WriteOutsideUnit extends Error {
+  constructor(sql: string) {
+    super(`statement outside a unit of work: ${firstWords(sql)}`);
+    this.name = 'WriteOutsideUnit';
+  }
+}
+
+/** `UnitOfWork.run` inside a unit: pass the `tx` down instead. */
+export class NestedUnit extends Error {
+  constructor() {
+    super('a unit of work was started inside another; pass its tx down instead');
+    this.name = 'NestedUnit';
+  }
+}
+
+/** A `tx` was used after its unit had ended, or tried to end it itself. */
+export class TransactionEnded extends Error {
+  constructor(use: string) {
+    super(`the unit of work has ended: ${firstWords(use)}`);
+    this.name = 'TransactionEnded';
+  }
+}
+
+/** A unit began, committed or rolled back by hand; only the unit of work does that. */
+export class TransactionControl extends Error {
+  constructor(use: string) {
+    super(`only the unit of work begins and ends transactions: ${firstWords(use)}`);
+    this.name = 'TransactionControl';
+  }
+}
+
+/** The unit's work ended without awaiting a statement it had sent; the unit was rolled back. */
+export class UnawaitedStatement extends Error {
+  constructor(uses: readonly string[]) {
+    super(`not awaited inside a unit of work: ${uses.map(firstWords).join('; ')}`);
+    this.name = 'UnawaitedStatement';
+  }
+}
+
+/** The unit was open longer than the limit; it was interrupted and rolled back. */
+export class UnitTimedOut extends Error {
+  constructor(limitMs: number) {
+    super(`a unit of work was still open after ${limitMs} ms and was rolled back`);
+    this.name = 'UnitTimedOut';
+  }
+}
+
+/** SQL of the product carries its values as parameters, so its first words hold no prompt, output or token. */
+function firstWords(sql: string): string {
+  return sql.trim().split(/\s+/, 4).join(' ');
+}

@@ -1,0 +1,20 @@
+export { Batcher, type BatcherOptions, type Waiting } from './batcher.js';
+export {
+  DataDirectoryInUse,
+  NestedUnit,
+  StoreClosed,
+  StoreUnusable,
+  TransactionControl,
+  TransactionEnded,
+  UnawaitedStatement,
+  UnitTimedOut,
+  WriteOutsideUnit,
+} from './database.errors.js';
+export { DatabaseModule, type StoreSchema } from './database.module.js';
+export { identifierSuffix, newIdentifier } from './identifiers.js';
+export { MIGRATIONS_TABLE } from './store-file.js';
+export { sqliteCode, StorageFault, storageFault, type StorageFaultKind } from './storage-fault.js';
+export { openStore, Store, type StoreOptions } from './store.js';
+export { StoreReader } from './store-reader.js';
+export type { SqlParameters, Tx } from './tx.js';
+export { UnitOfWork } from './unit-of-work.js';

@@ -1,0 +1,143 @@
+import { join } from 'node:path';
+import sqlite3 from 'sqlite3';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { StoreUnusable } from './database.errors.js';
+import { InstanceLock } from './instance-lock.js';
+import { ensurePrivateDirectory } from './private-files.js';
+import { SilentLogger } from './silent-logger.js';
+import { MIGRATIONS_TABLE, prepareStoreFile } from './store-file.js';
+import { setWriterPragmas, wrongPragmas } from './store-pragmas.js';
+import { StoreReader } from './store-reader.js';
+import { UnitOfWork } from './unit-of-work.js';
+import { guardedDriver, type GuardedDatabase } from './write-guard.js';
+
+type EntityClass = new () => object;
+type MigrationClass = new () => { up(runner: never): Promise<unknown>; down(runner: never): Promise<unknown> };
+
+export interface StoreOptions {
+  /** Folder of `lmsp.sqlite`; made with mode 0700 if absent. */
+  dataDir: string;
+  /** Longest wait for a lock that another process holds on the file. */
+  busyTimeoutMs: number;
+  unitTimeoutSeconds: number;
+  entities: readonly EntityClass[];
+  /** Oldest first; class names end in their timestamp. */
+  migrations: readonly MigrationClass[];
+  /** Takes what an afterCommit or afterRollback callback threw; a process warning by default. */
+  onCallbackError?: (error: unknown) => void;
+}
+
+/** The open database of one data directory, held by this process alone. */
+export class Store {
+  readonly reader: StoreReader;
+
+  constructor(
+    readonly file: string,
+    readonly units: UnitOfWork,
+    private readonly writer: DataSource,
+    private readonly readSource: DataSource,
+    private readonly lock: InstanceLock,
+  ) {
+    this.reader = new StoreReader(readSource);
+  }
+
+  /** Refuses new units, waits for the submitted ones, folds the write-ahead log into the file and frees the directory. */
+  async close(): Promise<void> {
+    await this.units.close();
+    if (!this.writer.isInitialized) return;
+    await this.readSource.destroy();
+    await this.writer.destroy();
+    await this.lock.release();
+  }
+}
+
+/**
+ * Opens, creates or upgrades the store. Rejects with DataDirectoryInUse (another process has it) or StoreUnusable
+ * (newer schema, foreign or damaged file, failed migration).
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  await ensurePrivateDirectory(options.dataDir);
+  const lock = await InstanceLock.take(options.dataDir);
+  const opened: DataSource[] = [];
+  try {
+    const file = join(options.dataDir, 'lmsp.sqlite');
+    await prepareStoreFile(
+      file,
+      options.migrations.map((migration) => migration.name),
+    );
+    const writer = writerSource(file, options);
+    opened.push(writer);
+    await boot(writer, file, options);
+    const reader = readerSource(file, options);
+    opened.push(reader);
+    await connect(reader);
+    const units = new UnitOfWork(writer, connectionOf<GuardedDatabase>(writer), {
+      unitTimeoutMs: options.unitTimeoutSeconds * 1000,
+      busyTimeoutMs: options.busyTimeoutMs,
+      onCallbackError: options.onCallbackError ?? warn,
+    });
+    return new Store(file, units, writer, reader, lock);
+  } catch (error) {
+    for (const source of opened.reverse()) if (source.isInitialized) await source.destroy();
+    await lock.release();
+    throw error;
+  }
+}
+
+/** Connects, migrates and checks; the guard is not up yet. */
+async function boot(writer: DataSource, file: string, options: StoreOptions): Promise<void> {
+  await connect(writer);
+  try {
+    await writer.runMigrations({ transaction: 'each' });
+  } catch (error) {
+    // Foreign keys stay off on a connection whose migration failed, so there is no going on.
+    throw new StoreUnusable(file, `its schema could not be upgraded (${(error as Error).message})`, { cause: error });
+  }
+  const query = (sql: string) => writer.query<Array<Record<string, unknown>>>(sql);
+  await setWriterPragmas(query);
+  const wrong = await wrongPragmas(query, options.busyTimeoutMs);
+  if (wrong.length > 0) throw new StoreUnusable(file, wrong.join(', '));
+}
+
+function commonOptions(file: string, options: StoreOptions) {
+  return {
+    type: 'sqlite',
+    database: file,
+    busyTimeout: options.busyTimeoutMs,
+    entities: [...options.entities],
+    synchronize: false,
+    migrationsTableName: MIGRATIONS_TABLE,
+    logger: new SilentLogger(),
+  } as const satisfies DataSourceOptions;
+}
+
+function writerSource(file: string, options: StoreOptions): DataSource {
+  return new DataSource({
+    ...commonOptions(file, options),
+    driver: guardedDriver,
+    enableWAL: true,
+    migrations: [...options.migrations],
+  });
+}
+
+function readerSource(file: string, options: StoreOptions): DataSource {
+  return new DataSource({ ...commonOptions(file, options), flags: sqlite3.OPEN_READONLY });
+}
+
+/**
+ * One statement at a time reaches SQLite. Several on one connection would wait for each other on its mutex, each in a
+ * thread of the pool, and so would the event loop itself: sqlite3 finalises a finished statement there, which needs
+ * the mutex that the next one holds for as long as it runs.
+ */
+async function connect(source: DataSource): Promise<void> {
+  await source.initialize();
+  connectionOf<sqlite3.Database>(source).serialize();
+}
+
+function connectionOf<D extends sqlite3.Database>(source: DataSource): D {
+  return (source.driver as unknown as { databaseConnection: D }).databaseConnection;
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
+}

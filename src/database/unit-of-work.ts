@@ -1,0 +1,161 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { NestedUnit, StoreClosed, UnitTimedOut } from './database.errors.js';
+import { OpenUnit } from './open-unit.js';
+import { StorageFault, storageFault } from './storage-fault.js';
+import type { Tx } from './tx.js';
+import type { GuardedDatabase } from './write-guard.js';
+
+const INTERRUPT_INTERVAL_MS = 20;
+
+export interface UnitOfWorkOptions {
+  /** A unit that is open longer is interrupted and rolled back. */
+  unitTimeoutMs: number;
+  /** Units that have waited longer for a lock held elsewhere are refused together. */
+  busyTimeoutMs: number;
+  /** Takes what an afterCommit or afterRollback callback threw. */
+  onCallbackError: (error: unknown) => void;
+}
+
+/** A unit from its submission to its end. */
+interface Turn {
+  since: number;
+  refusedWith: StorageFault | null;
+}
+
+interface Scope {
+  unit: OpenUnit;
+  /** A statement of the unit itself is being sent; the write guard admits nothing else. */
+  sending: boolean;
+}
+
+/**
+ * The only place that begins, commits and rolls back (HOUSE 4). SQLite has one writer and TypeORM one connection to it,
+ * so units run one after the other, in the order of their submission.
+ */
+export class UnitOfWork {
+  private readonly scope = new AsyncLocalStorage<Scope>();
+  private readonly runner: QueryRunner;
+  private readonly turns: Turn[] = [];
+  private tail: Promise<unknown> = Promise.resolve();
+  private closing = false;
+
+  constructor(
+    writer: DataSource,
+    private readonly database: GuardedDatabase,
+    private readonly options: UnitOfWorkOptions,
+  ) {
+    this.runner = writer.createQueryRunner();
+    database.guard(() => {
+      const scope = this.scope.getStore();
+      return scope !== undefined && scope.sending;
+    });
+  }
+
+  /**
+   * Runs `work` in one transaction and resolves with its value once that is on disk. Whatever `work` throws rolls
+   * everything back; a lock, a full or a failing disk reject as StorageFault. Inside: database calls only, each awaited,
+   * no Promise.all, no other `run`.
+   */
+  run<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    if (this.scope.getStore()?.unit.isOpen) return Promise.reject(new NestedUnit());
+    if (this.closing) return Promise.reject(new StoreClosed());
+    const turn: Turn = { since: performance.now(), refusedWith: null };
+    this.turns.push(turn);
+    const outcome = this.tail.then(() => this.perform(turn, work));
+    this.tail = outcome.catch(() => undefined);
+    return outcome;
+  }
+
+  /** Age of the oldest unit that has not ended, in milliseconds; 0 when idle. What /health looks at. */
+  oldestWaitMs(): number {
+    const oldest = this.turns[0];
+    return oldest ? performance.now() - oldest.since : 0;
+  }
+
+  /** Takes no further unit and resolves when the submitted ones have ended. */
+  async close(): Promise<void> {
+    this.closing = true;
+    await this.tail;
+  }
+
+  private async perform<T>(turn: Turn, work: (tx: Tx) => Promise<T>): Promise<T> {
+    try {
+      if (turn.refusedWith) throw turn.refusedWith;
+      return await this.transact(work);
+    } catch (error) {
+      const fault = storageFault(error);
+      if (fault === null || error instanceof StorageFault) throw error;
+      throw new StorageFault(fault, error);
+    } finally {
+      this.turns.shift();
+    }
+  }
+
+  private async transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const unit: OpenUnit = new OpenUnit(this.runner, (send) => this.scope.run({ unit, sending: true }, send));
+    await this.begin(unit);
+    let value: T;
+    try {
+      value = await this.scope.run({ unit, sending: false }, () => this.withinLimit(unit, work));
+      await this.control(unit, 'COMMIT');
+    } catch (error) {
+      // Also where SQLite has rolled back by itself, as it does when the disk is full: then this fails, which heals.
+      await this.control(unit, 'ROLLBACK').catch(() => undefined);
+      unit.announceRollback(this.options.onCallbackError);
+      throw error;
+    }
+    unit.announceCommit(this.options.onCallbackError);
+    return value;
+  }
+
+  /** IMMEDIATE takes the write lock now, where the busy time-out is honoured; a later upgrade would not wait (STACK 2.2). */
+  private async begin(unit: OpenUnit): Promise<void> {
+    try {
+      await this.control(unit, 'BEGIN IMMEDIATE');
+    } catch (error) {
+      unit.seal();
+      if (storageFault(error) === 'busy') this.refuseWaiting(error);
+      throw error;
+    }
+  }
+
+  /** Each unit would otherwise wait its own busy time-out in turn: six units at five seconds are half a minute. */
+  private refuseWaiting(cause: unknown): void {
+    const latest = performance.now() - this.options.busyTimeoutMs;
+    for (const turn of this.turns) if (turn.since <= latest) turn.refusedWith = new StorageFault('busy', cause);
+  }
+
+  private async withinLimit<T>(unit: OpenUnit, work: (tx: Tx) => Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const expired = new Promise<never>((_, reject) => {
+      const limit = this.options.unitTimeoutMs;
+      timer = setTimeout(() => reject(new UnitTimedOut(limit)), limit);
+    });
+    try {
+      const value = await Promise.race([work(unit.tx), expired]);
+      const reason = unit.reasonAgainstCommit();
+      if (reason) throw reason;
+      return value;
+    } finally {
+      clearTimeout(timer);
+      unit.seal();
+      if (unit.hasStatementsInFlight) await this.interrupt(unit);
+    }
+  }
+
+  /**
+   * A unit with statements in flight at its end rolls back, so there is no use in finishing them. An interrupt stops
+   * only what runs at that moment: it is repeated until nothing is in flight.
+   */
+  private async interrupt(unit: OpenUnit): Promise<void> {
+    this.database.interrupt();
+    const again = setInterval(() => this.database.interrupt(), INTERRUPT_INTERVAL_MS);
+    await unit.waitForStatements();
+    clearInterval(again);
+  }
+
+  private control(unit: OpenUnit, sql: string): Promise<unknown> {
+    return this.scope.run({ unit, sending: true }, () => this.runner.query(sql));
+  }
+}

@@ -1,0 +1,22 @@
+import { ClientEntity } from './clients/client.entity.js';
+import { PairingEntity } from './clients/pairing.entity.js';
+import { ServiceConfigEntity } from './database/service-config.entity.js';
+import { ModelEntity } from './models/model.entity.js';
+import { ResponseEntity } from './responses/response.entity.js';
+import { IdempotencyKeyEntity } from './tasks/idempotency-key.entity.js';
+import { TaskEventEntity } from './tasks/task-event.entity.js';
+import { TaskSnapshotEntity } from './tasks/task-snapshot.entity.js';
+import { TaskEntity } from './tasks/task.entity.js';
+
+/** Every table of the product, for the service and for the migration command line. */
+export const ENTITIES = [
+  ServiceConfigEntity,
+  ClientEntity,
+  PairingEntity,
+  ModelEntity,
+  ResponseEntity,
+  TaskEntity,
+  TaskEventEntity,
+  TaskSnapshotEntity,
+  IdempotencyKeyEntity,
+] as const;
