@@ -22,6 +22,8 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'service.stopped': { level: 'info', msg: 'service stopped', fields: ['exit_code'] },
   'config.warning': { level: 'warn', msg: 'setting needs attention', fields: ['key', 'reason'] },
 
+  'owner.token_written': { level: 'info', msg: 'owner token written', fields: ['file'] },
+
   'recovery.started': { level: 'info', msg: 'recovery started', fields: ['total'] },
   'recovery.finished': {
     level: 'info',

@@ -12,6 +12,9 @@ export interface NoticeTypes {
   /** A setting that works but deserves a second look. */
   'config.warning': { key: string; reason: string };
 
+  /** A token for the owner was made; it stands in `file`, nowhere else. */
+  'owner.token_written': { file: string };
+
   'recovery.started': { total: number };
   'recovery.finished': {
     total: number;

@@ -1,0 +1,17 @@
+/** What a token may be good for (WIRE B1). */
+export const SCOPES = [
+  'models:read',
+  'models:manage',
+  'responses:read',
+  'responses:write',
+  'embeddings:write',
+  'tasks:read',
+  'tasks:write',
+  'tasks:cancel',
+  'clients:manage',
+  'service:read',
+  'operator:read',
+  'operator:manage',
+] as const;
+
+export type Scope = (typeof SCOPES)[number];
