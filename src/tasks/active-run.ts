@@ -1,0 +1,57 @@
+import type { ErrorBody } from '../errors/index.js';
+import type { ClaimedTask } from './task-claims.js';
+import type { TaskProgress } from './task-handlers.js';
+import type { Claim } from './task.js';
+
+/** One attempt that this process is working on. */
+export class ActiveRun {
+  readonly claim: Claim;
+  readonly abort = new AbortController();
+  progress: TaskProgress = { phase: 'claimed', load_fraction: null, prompt_tokens: null, output_tokens: 0 };
+  /** Decided from outside (time limit, end of the stop grace): how the run ends once it has stopped. */
+  verdict: ErrorBody | null = null;
+  /** False while the task is loading. */
+  running: boolean;
+  /** Resolves when the run has ended and its seat is free, or its claim was rolled back. */
+  readonly finished: Promise<void>;
+  /** Says so. */
+  readonly finish: () => void;
+
+  constructor(readonly claimed: ClaimedTask) {
+    const { task, seat } = claimed;
+    this.running = task.status === 'running';
+    let finish = (): void => undefined;
+    this.finished = new Promise((resolve) => (finish = resolve));
+    this.finish = finish;
+    this.claim = { taskId: task.id, attempt: task.attempt, owner: seat.owner };
+  }
+
+  /** Stops the work; the end is written as the status on disk asks, or as the verdict says. */
+  stop(verdict: ErrorBody | null = null): void {
+    this.verdict ??= verdict;
+    this.abort.abort();
+  }
+}
+
+/** The attempts of this process by task id. */
+export class ActiveRuns {
+  private readonly runs = new Map<string, ActiveRun>();
+
+  add(run: ActiveRun): void {
+    this.runs.set(run.claim.taskId, run);
+  }
+
+  /** Takes the run out, unless a later attempt has its place by now, and finishes it. */
+  remove(run: ActiveRun): void {
+    if (this.runs.get(run.claim.taskId) === run) this.runs.delete(run.claim.taskId);
+    run.finish();
+  }
+
+  of(taskId: string): ActiveRun | null {
+    return this.runs.get(taskId) ?? null;
+  }
+
+  all(): ActiveRun[] {
+    return [...this.runs.values()];
+  }
+}

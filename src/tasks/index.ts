@@ -1,0 +1,32 @@
+export { TaskCancellation } from './task-cancellation.js';
+export { type TaskDraft } from './task-drafts.js';
+export { TaskEventStream, type OpenedLog } from './task-event-stream.js';
+export {
+  TaskHandlers,
+  type EventDraft,
+  type Seat,
+  type TaskChange,
+  type TaskHandler,
+  type TaskOutcome,
+  type TaskProgress,
+  type TaskRun,
+  type TaskStep,
+} from './task-handlers.js';
+export { errorPayload, TaskLifecycleService } from './task-lifecycle.service.js';
+export { eventJson, readEvents, readSnapshot, type Queryable, type StoredEvent } from './task-log.js';
+export { TaskQueries, type TaskPageRequest } from './task-queries.js';
+export { TaskRecovery, type RecoveryReport } from './task-recovery.js';
+export { TaskRunner } from './task-runner.js';
+export { TaskStop } from './task-stop.js';
+export {
+  isTerminal,
+  isTerminalEvent,
+  ON_RESTART_POLICIES,
+  TASK_STATUSES,
+  type LifecycleEvent,
+  type OnRestart,
+  type TaskStatus,
+} from './task-transitions.js';
+export { type JsonObject, type Task } from './task.js';
+export { StaleClaim, TaskNotFound, TransitionRefused } from './tasks.errors.js';
+export { TasksModule, type TasksModuleOptions } from './tasks.module.js';

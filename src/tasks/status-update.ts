@@ -1,0 +1,63 @@
+import type { Tx } from '../database/index.js';
+import type { ErrorBody } from '../errors/index.js';
+import { isTerminal, type Transition } from './task-transitions.js';
+import { taskFromRow, type Claim, type JsonObject, type Task, type TaskRow } from './task.js';
+
+/** What a command brings along. */
+export interface StatusChange {
+  /** Must match the row's attempt and owner: always for fenced commands, for others when it is given. */
+  claim?: Claim;
+  newOwner?: string;
+  error?: ErrorBody;
+  result?: JsonObject | null;
+  /** Added to the count of unclean ends. */
+  interruptions?: number;
+}
+
+/**
+ * The guarded update of one row of the table: "set X if still Y" (HOUSE 4.6). Raises the last sequence number by the
+ * number of events to come. Null: no row was in a state this transition leaves, or the claim no longer holds.
+ */
+export async function updateStatus(
+  tx: Tx,
+  transition: Transition,
+  taskId: string,
+  change: StatusChange,
+  now: number,
+): Promise<Task | null> {
+  const ends = isTerminal(transition.to);
+  const sets: [sql: string, ...parameters: unknown[]][] = [
+    ['status = ?', transition.to],
+    ['last_sequence_number = last_sequence_number + ?', transition.events.length],
+    ['updated_at = ?', now],
+    ['error = ?', change.error ? JSON.stringify(change.error) : null],
+    ['result = ?', change.result ? JSON.stringify(change.result) : null],
+  ];
+  if (transition.owner !== 'keep') sets.push(['owner = ?', transition.owner === 'set' ? required(change) : null]);
+  if (transition.raisesAttempt) sets.push(['attempt = attempt + 1']);
+  if (transition.startsOver) sets.push(['start_count = start_count + 1'], ['started_at = NULL']);
+  if (change.interruptions) sets.push(['interruptions = interruptions + ?', change.interruptions]);
+  if (transition.to === 'running') sets.push(['started_at = coalesce(started_at, ?)', now]);
+  if (transition.to === 'cancelling' || transition.row === 9) sets.push(['cancel_requested_at = ?', now]);
+  if (ends) sets.push(['finished_at = ?', now]);
+
+  const guards: [sql: string, ...parameters: unknown[]][] = [
+    ['id = ?', taskId],
+    ['status IN (SELECT value FROM json_each(?))', JSON.stringify(transition.from)],
+  ];
+  if (transition.unownedOnly) guards.push(['owner IS NULL']);
+  if (transition.fenced || change.claim)
+    guards.push(['attempt = ? AND owner = ?', change.claim?.attempt, change.claim?.owner]);
+
+  // The first word in lower case makes the driver answer with rows (STACK 4).
+  const [row] = await tx.query<TaskRow>(
+    `update tasks SET ${sets.map(([sql]) => sql).join(', ')} WHERE ${guards.map(([sql]) => sql).join(' AND ')} RETURNING *`,
+    [...sets, ...guards].flatMap(([, ...parameters]) => parameters),
+  );
+  return row ? taskFromRow(row) : null;
+}
+
+function required(change: StatusChange): string {
+  if (change.newOwner === undefined) throw new Error('this transition needs the new owner');
+  return change.newOwner;
+}

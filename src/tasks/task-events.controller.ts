@@ -1,0 +1,79 @@
+import { Controller, Get, Headers, HttpStatus, Param, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { CurrentClient, RequireScope, type Client } from '../clients/index.js';
+import {
+  Cursor,
+  EventStreams,
+  parseCursor,
+  QueryFields,
+  WholeNumber,
+  type EventFrame,
+  type QueryOf,
+} from '../http/index.js';
+import { TaskEventStream } from './task-event-stream.js';
+import type { StoredEvent } from './task-log.js';
+import { TaskQueries } from './task-queries.js';
+
+const RECONNECT_MS = 2000;
+const LAST_EVENT_ID = 'last-event-id';
+
+const EVENTS_FIELDS = {
+  starting_after: new Cursor(),
+  limit: new WholeNumber({ min: 1, max: 1000, fallback: 100 }),
+};
+const EVENTS_QUERY = new QueryFields(EVENTS_FIELDS);
+
+/** GET /v1/tasks/{id}/events: a stream that resumes by Last-Event-ID, or a page of JSON (WIRE B5). */
+@Controller('v1/tasks/:id/events')
+export class TaskEventsController {
+  constructor(
+    private readonly queries: TaskQueries,
+    private readonly log: TaskEventStream,
+    private readonly streams: EventStreams,
+  ) {}
+
+  @Get()
+  @RequireScope('tasks:read')
+  async events(
+    @CurrentClient() client: Client,
+    @Param('id') id: string,
+    @Headers() headers: Record<string, string | undefined>,
+    @Query(EVENTS_QUERY) query: QueryOf<typeof EVENTS_FIELDS>,
+    @Res() response: Response,
+  ): Promise<void> {
+    const { id: taskId } = await this.queries.get(id, client.id);
+    response.setHeader('LMSP-Task-Id', taskId);
+    if (!headers['accept']?.includes('text/event-stream')) {
+      await this.page(taskId, query.starting_after, query.limit, response);
+      return;
+    }
+    // The reconnect repeats the URL with its old cursor, so the header wins.
+    const lastEventId = headers[LAST_EVENT_ID];
+    const after = lastEventId ? parseCursor(lastEventId, 'Last-Event-ID') : query.starting_after;
+    await this.stream(taskId, after, response);
+  }
+
+  private async stream(taskId: string, after: number, response: Response): Promise<void> {
+    await this.streams.withPlace('reader', async (send) => {
+      const log = await this.log.open(taskId, after);
+      if (log.finished && after === log.lastSequenceNumber) {
+        // Tells a reconnecting client that there will never be more.
+        response.status(HttpStatus.NO_CONTENT).end();
+        return;
+      }
+      await send(response, { frames: (signal) => frames(log.events(signal)), retryMs: RECONNECT_MS });
+    });
+  }
+
+  /** The events' own JSON text is sent, byte for byte (invariant 9). */
+  private async page(taskId: string, after: number, limit: number, response: Response): Promise<void> {
+    const { events, hasMore } = await this.log.page(taskId, after, limit);
+    const data = events.map((event) => event.payload).join(',');
+    response.type('json').send(`{"object":"list","data":[${data}],"has_more":${hasMore}}`);
+  }
+}
+
+async function* frames(events: AsyncIterable<StoredEvent>): AsyncGenerator<EventFrame> {
+  for await (const { sequenceNumber, type, payload } of events)
+    yield { id: sequenceNumber, event: type, data: payload };
+}

@@ -1,0 +1,107 @@
+import type { Tx } from '../database/index.js';
+import type { ErrorBody } from '../errors/index.js';
+import type { JsonObject, Task } from './task.js';
+import type { LifecycleEvent, OnRestart } from './task-transitions.js';
+
+/** An event before it has a number. `type` and `sequence_number` are added when it is written. */
+export interface EventDraft {
+  type: string;
+  payload: JsonObject;
+}
+
+/**
+ * The unit of journaling (WIRE B5 invariant 8): all events one token (or one cursor move) causes, and the line of the
+ * snapshot that lets a later attempt go on from it. One step is written whole or not at all.
+ */
+export interface TaskStep {
+  events: EventDraft[];
+  /** One line without a line break, opaque to this module; null: nothing to remember. */
+  snapshot: string | null;
+}
+
+/** A place to run: held from before the claim until the run has ended. */
+export interface Seat {
+  /** Incarnation of what runs the task; fences its writes together with the attempt. */
+  readonly owner: string;
+  /** False: the task is claimed as `loading` and runs once `ready` resolves. */
+  readonly resident: boolean;
+  /** Rejects with the DomainError that fails the waiting task (row 5). */
+  readonly ready: Promise<void>;
+  release(): void;
+}
+
+/** Live figures of a run; not logged (WIRE B4). */
+export interface TaskProgress {
+  phase: string;
+  load_fraction: number | null;
+  prompt_tokens: number | null;
+  output_tokens: number;
+}
+
+/** How a handler's run ended. A run that was aborted may answer anything: the status on disk decides. */
+export type TaskOutcome =
+  | { kind: 'completed'; result?: JsonObject }
+  /** Ended by an output limit: the task is completed, the response incomplete (row 7). */
+  | { kind: 'limited' }
+  | { kind: 'failed'; error: ErrorBody }
+  /** Aborted by the signal before an end of its own. */
+  | { kind: 'aborted' }
+  /** What ran it died while the service lives (row 15). */
+  | { kind: 'lost'; message: string };
+
+/** What a handler gets for one attempt. */
+export interface TaskRun<S extends Seat = Seat> {
+  readonly task: Task;
+  readonly seat: S;
+  /** Aborts on cancel, on loss of the claim and when the service stops. */
+  readonly signal: AbortSignal;
+  /** Resolves once the step is on disk; rejects with StaleClaim when the task is no longer this run's. */
+  append(step: TaskStep): Promise<void>;
+  progress(progress: TaskProgress): void;
+}
+
+/** A change of status that is being written. */
+export interface TaskChange {
+  /** The row after the change. */
+  task: Task;
+  event: LifecycleEvent;
+  /** Number that the lifecycle event gets. */
+  sequenceNumber: number;
+}
+
+/** All that the service needs to know about one task type. Registered by the module that owns the type. */
+export interface TaskHandler<S extends Seat = Seat> {
+  readonly type: string;
+  /** Policy of a task that names none. */
+  readonly defaultOnRestart: OnRestart;
+  /** A free place in the lane, or null: call TaskRunner.wake(type, model) when there may be one. Synchronous. */
+  seat(model: string | null): S | null;
+  run(run: TaskRun<S>): Promise<TaskOutcome>;
+  /**
+   * The payload of a lifecycle event (without type and number), e.g. `{ response }`. Runs inside the transition's
+   * unit: database calls only. Whatever the type stores about its tasks it updates here, so that the snapshot and
+   * the stored object are one (invariant 3).
+   */
+  project(tx: Tx, change: TaskChange): Promise<JsonObject>;
+}
+
+/** The handlers by task type. */
+export class TaskHandlers {
+  private readonly byType = new Map<string, TaskHandler>();
+
+  /** Throws when the type is taken: two modules must not claim one type (HOUSE 3.4). */
+  register(handler: TaskHandler): void {
+    if (this.byType.has(handler.type)) throw new Error(`task type "${handler.type}" is registered twice`);
+    this.byType.set(handler.type, handler);
+  }
+
+  of(type: string): TaskHandler {
+    const handler = this.byType.get(type);
+    if (!handler) throw new Error(`no handler is registered for task type "${type}"`);
+    return handler;
+  }
+
+  types(): string[] {
+    return [...this.byType.keys()];
+  }
+}

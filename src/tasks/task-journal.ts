@@ -1,0 +1,128 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/index.js';
+import { Batcher, storageFault, UnitOfWork, type Tx } from '../database/index.js';
+import { EventFeed } from './event-feed.js';
+import { writeSteps, type StepGroup } from './step-writer.js';
+import type { Claim } from './task.js';
+import type { TaskStep } from './task-handlers.js';
+import { JournalRefused, StaleClaim } from './tasks.errors.js';
+
+interface ClaimedStep {
+  claim: Claim;
+  step: TaskStep;
+}
+
+/** Steps that share a commit, at most. Each is small: one token's events. */
+const STEPS_PER_COMMIT = 256;
+
+/**
+ * Steps on their way to disk: whatever arrives while a commit runs forms the next, set-wise one, and readers hear of it
+ * after the commit (invariant 8). A step that cannot be stored makes all later ones of its task refused, so that no log
+ * has a hole; its neighbours in the batch are not touched (HOUSE 4.8).
+ */
+@Injectable()
+export class TaskJournal {
+  private readonly batcher: Batcher<ClaimedStep, void>;
+  private readonly refused = new Map<string, JournalRefused>();
+  private readonly pending = new Set<Promise<void>>();
+  /** Tasks whose end is being written. */
+  private readonly ending = new Set<string>();
+
+  constructor(
+    units: UnitOfWork,
+    private readonly feed: EventFeed,
+    @Inject(CONFIG) config: Config,
+  ) {
+    this.batcher = new Batcher({
+      units,
+      maxBatch: STEPS_PER_COMMIT,
+      storageWaitMs: config.storageWaitSeconds * 1000,
+      keeps: ({ claim }) => this.ending.has(claim.taskId),
+      run: (tx, steps) => this.write(tx, steps),
+    });
+  }
+
+  /** Resolves when the step is on disk; rejects with StaleClaim or JournalRefused. */
+  append(claim: Claim, step: TaskStep): Promise<void> {
+    const refusal = this.refused.get(claim.taskId);
+    if (refusal) return Promise.reject(refusal);
+    const stored = this.batcher.submit({ claim, step }).catch((error: unknown) => {
+      throw error instanceof StaleClaim ? error : this.refuse(claim.taskId, error);
+    });
+    const settled = stored.catch(() => undefined).finally(() => this.pending.delete(settled));
+    this.pending.add(settled);
+    return stored;
+  }
+
+  /** Writes the task's waiting steps into a transition's unit, before its event. */
+  async flushInto(tx: Tx, taskId: string): Promise<void> {
+    const waiting = this.batcher.take(tx, ({ claim }) => claim.taskId === taskId);
+    if (waiting.length === 0) return;
+    const outcomes = await this.write(
+      tx,
+      waiting.map(({ input }) => input),
+    );
+    tx.afterCommit(() => {
+      waiting.forEach(({ resolve, reject }, i) => {
+        try {
+          resolve(outcomes[i]?.());
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+  }
+
+  /** Refuses the steps that wait for the task and all later ones. */
+  refuse(taskId: string, cause: unknown): JournalRefused {
+    const fault = storageFault(cause);
+    const code = fault === null ? 'server_error' : fault === 'full' ? 'storage_full' : 'storage_busy';
+    const refusal = this.refused.get(taskId) ?? new JournalRefused(taskId, code, cause);
+    this.refused.set(taskId, refusal);
+    return refusal;
+  }
+
+  refusalOf(taskId: string): JournalRefused | null {
+    return this.refused.get(taskId) ?? null;
+  }
+
+  /** The output is whole: no fault of the disk refuses its last steps, which the end takes along (HOUSE 4.8). */
+  keep(taskId: string): void {
+    this.ending.add(taskId);
+  }
+
+  /** The attempt is over; a later one begins with a clean slate. */
+  forget(taskId: string): void {
+    this.ending.delete(taskId);
+    this.refused.delete(taskId);
+  }
+
+  /** Resolves when no step waits any more. */
+  async drained(): Promise<void> {
+    while (this.pending.size > 0) await Promise.all(this.pending);
+  }
+
+  private async write(tx: Tx, steps: ClaimedStep[]): Promise<Array<() => void>> {
+    const groups = new Map<string, StepGroup>();
+    for (const { claim, step } of steps) {
+      if (this.refused.has(claim.taskId)) continue;
+      const key = `${claim.taskId} ${claim.attempt} ${claim.owner}`;
+      const group = groups.get(key) ?? { claim, steps: [] };
+      groups.set(key, group);
+      group.steps.push(step);
+    }
+    const written = await writeSteps(tx, [...groups.values()]);
+    const stale = new Set<string>();
+    [...groups.keys()].forEach((key, i) => {
+      const events = written[i];
+      const { taskId } = groups.get(key)?.claim ?? { taskId: '' };
+      if (!events) stale.add(key);
+      else tx.afterCommit(() => this.feed.publish(taskId, events));
+    });
+    return steps.map(({ claim }) => () => {
+      const refusal = this.refused.get(claim.taskId);
+      if (refusal) throw refusal;
+      if (stale.has(`${claim.taskId} ${claim.attempt} ${claim.owner}`)) throw new StaleClaim(claim.taskId);
+    });
+  }
+}

@@ -1,0 +1,224 @@
+import { Injectable } from '@nestjs/common';
+import type { Tx } from '../database/index.js';
+import { type ErrorBody } from '../errors/index.js';
+import { Notices } from '../notices/index.js';
+import { EventFeed } from './event-feed.js';
+import { insertEvents } from './step-writer.js';
+import { insertTasks, type TaskDraft } from './task-drafts.js';
+import { TaskHandlers } from './task-handlers.js';
+import { TaskJournal } from './task-journal.js';
+import { eventJson, type StoredEvent } from './task-log.js';
+import {
+  TASK_TRANSITIONS,
+  type LifecycleEvent,
+  type TaskCommand,
+  type TaskStatus,
+  type Transition,
+} from './task-transitions.js';
+import type { Claim, JsonObject, Task } from './task.js';
+import { TaskNotFound, TransitionRefused } from './tasks.errors.js';
+import { updateStatus, type StatusChange } from './status-update.js';
+
+/**
+ * The executor of the transition table: the only writer of status, events and snapshots (HOUSE 5). Every method needs
+ * the unit that the caller opened; status, number, events and the type's own view are written together (R2, C4).
+ */
+@Injectable()
+export class TaskLifecycleService {
+  constructor(
+    private readonly handlers: TaskHandlers,
+    private readonly journal: TaskJournal,
+    private readonly feed: EventFeed,
+    private readonly notices: Notices,
+  ) {}
+
+  /** Row 1, for many tasks at once: each is on disk as `queued` with its events 0 and 1 when the unit commits (R1). */
+  async enqueue(tx: Tx, drafts: TaskDraft[]): Promise<Task[]> {
+    const now = Date.now();
+    const tasks = await insertTasks(tx, drafts, now);
+    const events = drafts.flatMap((draft) =>
+      TASK_TRANSITIONS.enqueue.events.map((type, i) => ({
+        taskId: draft.id,
+        sequenceNumber: i,
+        type,
+        payload: eventJson(type, i, draft.view),
+      })),
+    );
+    await insertEvents(tx, events, now);
+    tx.afterCommit(() => {
+      for (const task of tasks) this.announce('enqueue', task, now);
+    });
+    return tasks;
+  }
+
+  /** Row 2: claimed, the model has to be loaded first. */
+  startLoading(tx: Tx, taskId: string, owner: string): Promise<Task> {
+    return this.execute(tx, 'startLoading', taskId, { newOwner: owner });
+  }
+
+  /** Row 3: claimed, what runs it is ready. */
+  start(tx: Tx, taskId: string, owner: string): Promise<Task> {
+    return this.execute(tx, 'start', taskId, { newOwner: owner });
+  }
+
+  /** Row 4: the model has been loaded. */
+  startLoaded(tx: Tx, claim: Claim): Promise<Task> {
+    return this.execute(tx, 'startLoaded', claim.taskId, { claim });
+  }
+
+  /** Row 5: loading failed. */
+  failLoading(tx: Tx, claim: Claim, error: ErrorBody): Promise<Task> {
+    return this.execute(tx, 'failLoading', claim.taskId, { claim, error });
+  }
+
+  /** Row 6. */
+  complete(tx: Tx, claim: Claim, result: JsonObject | null): Promise<Task> {
+    return this.execute(tx, 'complete', claim.taskId, { claim, result });
+  }
+
+  /** Row 7: ended by an output limit. */
+  completeIncomplete(tx: Tx, claim: Claim): Promise<Task> {
+    return this.execute(tx, 'completeIncomplete', claim.taskId, { claim });
+  }
+
+  /** Row 8. */
+  fail(tx: Tx, claim: Claim, error: ErrorBody): Promise<Task> {
+    return this.execute(tx, 'fail', claim.taskId, { claim, error });
+  }
+
+  /** Row 9. */
+  cancelQueued(tx: Tx, taskId: string): Promise<Task> {
+    return this.execute(tx, 'cancelQueued', taskId, {});
+  }
+
+  /** Row 10: from now on the task can only become cancelled (R3). */
+  requestCancel(tx: Tx, taskId: string): Promise<Task> {
+    return this.execute(tx, 'requestCancel', taskId, {});
+  }
+
+  /** Row 11: the work has stopped; whatever it came to is dropped. A run names its claim. */
+  confirmCancel(tx: Tx, taskId: string, claim?: Claim): Promise<Task> {
+    return this.execute(tx, 'confirmCancel', taskId, { claim });
+  }
+
+  /** Row 12. */
+  failQueued(tx: Tx, taskId: string, error: ErrorBody): Promise<Task> {
+    return this.execute(tx, 'failQueued', taskId, { error });
+  }
+
+  /** Row 13. */
+  failUnowned(tx: Tx, taskId: string, error: ErrorBody): Promise<Task> {
+    return this.execute(tx, 'failUnowned', taskId, { error });
+  }
+
+  /** Row 15: what ran it died; it waits again, from empty output, and is charged an interruption. */
+  requeueLost(tx: Tx, claim: Claim): Promise<Task> {
+    return this.execute(tx, 'requeueLost', claim.taskId, { claim, interruptions: 1 });
+  }
+
+  /** Row 15: what ran it died; a resumable task stays running and waits for take-up. */
+  interruptLost(tx: Tx, claim: Claim): Promise<Task> {
+    return this.execute(tx, 'interruptLost', claim.taskId, { claim, interruptions: 1 });
+  }
+
+  /** Row 15: what loaded it died; the load goes on with a new owner. */
+  reloadLost(tx: Tx, claim: Claim, owner: string): Promise<Task> {
+    return this.execute(tx, 'reloadLost', claim.taskId, { claim, newOwner: owner });
+  }
+
+  /** Row 16 (C2). */
+  recoverFail(tx: Tx, taskId: string, error: ErrorBody): Promise<Task> {
+    return this.execute(tx, 'recoverFail', taskId, { error });
+  }
+
+  /** Row 17. */
+  recoverRetry(tx: Tx, taskId: string): Promise<Task> {
+    return this.execute(tx, 'recoverRetry', taskId, {});
+  }
+
+  /** Row 18. */
+  recoverResume(tx: Tx, taskId: string): Promise<Task> {
+    return this.execute(tx, 'recoverResume', taskId, {});
+  }
+
+  /** Row 19 (C3). */
+  recoverCancel(tx: Tx, taskId: string): Promise<Task> {
+    return this.execute(tx, 'recoverCancel', taskId, {});
+  }
+
+  /** Row 20. */
+  takeUp(tx: Tx, taskId: string, owner: string): Promise<Task> {
+    return this.execute(tx, 'takeUp', taskId, { newOwner: owner });
+  }
+
+  /** The last unit of a clean stop: the next start finds no interrupted owner to count (WIRE B6). */
+  async releaseOwners(tx: Tx): Promise<void> {
+    await tx.execute('UPDATE tasks SET owner = NULL WHERE owner IS NOT NULL');
+  }
+
+  /** Deletes a finished task with its events; the database refuses any other (R5). */
+  async remove(tx: Tx, taskId: string): Promise<void> {
+    await tx.execute('DELETE FROM tasks WHERE id = ?', [taskId]);
+    tx.afterCommit(() => this.feed.nudge(taskId));
+  }
+
+  /** The one algorithm behind every row: guarded update, then the events with the numbers it took. */
+  private async execute(tx: Tx, command: TaskCommand, taskId: string, change: StatusChange): Promise<Task> {
+    const transition: Transition = TASK_TRANSITIONS[command];
+    await this.journal.flushInto(tx, taskId);
+    const now = Date.now();
+    const after = await updateStatus(tx, transition, taskId, change, now);
+    if (!after) throw await this.refusal(tx, command, taskId);
+    const events = await this.events(tx, transition, after, change.error ?? null);
+    await insertEvents(
+      tx,
+      events.map((event) => ({ taskId, ...event })),
+      now,
+    );
+    tx.afterCommit(() => {
+      this.feed.publish(taskId, events);
+      this.announce(command, after, now);
+    });
+    return after;
+  }
+
+  private async refusal(tx: Tx, command: TaskCommand, taskId: string): Promise<Error> {
+    const [row] = await tx.query<{ status: TaskStatus }>('select status from tasks where id = ?', [taskId]);
+    return row ? new TransitionRefused(command, taskId, row.status) : new TaskNotFound(taskId);
+  }
+
+  private async events(tx: Tx, transition: Transition, task: Task, error: ErrorBody | null): Promise<StoredEvent[]> {
+    const first = task.lastSequenceNumber - transition.events.length + 1;
+    const events: StoredEvent[] = [];
+    for (const [i, type] of transition.events.entries()) {
+      const sequenceNumber = first + i;
+      const payload = type === 'error' ? errorPayload(error) : await this.view(tx, task, type, sequenceNumber);
+      events.push({ sequenceNumber, type, payload: eventJson(type, sequenceNumber, payload) });
+    }
+    return events;
+  }
+
+  private view(tx: Tx, task: Task, event: LifecycleEvent, sequenceNumber: number): Promise<JsonObject> {
+    return this.handlers.of(task.type).project(tx, { task, event, sequenceNumber });
+  }
+
+  private announce(command: TaskCommand, task: Task, now: number): void {
+    const { from }: Transition = TASK_TRANSITIONS[command];
+    this.notices.emit('task.transition', {
+      task_id: task.id,
+      type: task.type,
+      command,
+      from: from.length === 1 ? (from[0] ?? null) : null,
+      to: task.status,
+      attempt: task.attempt,
+      error_code: task.error?.code ?? null,
+      duration_ms: task.finishedAt === null ? null : now - task.createdAt,
+    });
+  }
+}
+
+/** The flat fields are OpenAI's, the nested object Open Responses' (WIRE B5). */
+export function errorPayload(error: ErrorBody | null): JsonObject {
+  if (!error) throw new Error('a failure needs its error');
+  return { code: error.code, message: error.message, param: error.param, error };
+}

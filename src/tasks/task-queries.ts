@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import { StoreReader, type Tx } from '../database/index.js';
+import { DomainError } from '../errors/index.js';
+import { taskFromRow, type Task, type TaskRow } from './task.js';
+import type { TaskStatus } from './task-transitions.js';
+import { TaskNotFound } from './tasks.errors.js';
+
+export interface TaskPageRequest {
+  clientId: string;
+  statuses?: TaskStatus[];
+  model?: string;
+  /** 1..100 tasks. */
+  limit: number;
+  order: 'asc' | 'desc';
+  /** Id of the task behind which the page begins. */
+  after?: string;
+}
+
+/** Reads of tasks, committed state only. A foreign task is as absent as one that never was (WIRE B0). */
+@Injectable()
+export class TaskQueries {
+  constructor(private readonly reader: StoreReader) {}
+
+  async find(taskId: string, clientId: string): Promise<Task | null> {
+    const [row] = await this.reader.query<TaskRow>('select * from tasks where id = ? and client_id = ?', [
+      taskId,
+      clientId,
+    ]);
+    return row ? taskFromRow(row) : null;
+  }
+
+  /** As `find`, but throws task_not_found. */
+  async get(taskId: string, clientId: string): Promise<Task> {
+    const task = await this.find(taskId, clientId);
+    if (!task) throw new TaskNotFound(taskId);
+    return task;
+  }
+
+  /** A page by position. Throws invalid_cursor when `after` is not a task of the client. */
+  async page(request: TaskPageRequest): Promise<{ tasks: Task[]; hasMore: boolean }> {
+    const conditions: [sql: string, ...parameters: unknown[]][] = [['client_id = ?', request.clientId]];
+    if (request.statuses) {
+      conditions.push(['status in (select value from json_each(?))', JSON.stringify(request.statuses)]);
+    }
+    if (request.model !== undefined) conditions.push(['model = ?', request.model]);
+    if (request.after !== undefined) {
+      const last = await this.find(request.after, request.clientId);
+      if (!last) throw new DomainError('invalid_cursor', "'after' must be the id of a task.", { param: 'after' });
+      conditions.push([request.order === 'asc' ? 'position > ?' : 'position < ?', last.position]);
+    }
+    const rows = await this.reader.query<TaskRow>(
+      `select * from tasks where ${conditions.map(([sql]) => sql).join(' and ')}
+       order by position ${request.order} limit ?`,
+      [...conditions.flatMap(([, ...parameters]) => parameters), request.limit + 1],
+    );
+    return { tasks: rows.slice(0, request.limit).map(taskFromRow), hasMore: rows.length > request.limit };
+  }
+
+  /** Waiting tasks of each client, as the unit sees them: what an admission counts. */
+  async queuedByClient(tx: Tx): Promise<Map<string, number>> {
+    const rows = await tx.query<{ client_id: string; waiting: number }>(
+      `select client_id, count(*) as waiting from tasks where status = 'queued' group by client_id`,
+    );
+    return new Map(rows.map((row) => [row.client_id, row.waiting]));
+  }
+
+  /** How many tasks of its lane are ahead of a queued one. */
+  async queuePosition(task: Task): Promise<number | null> {
+    if (task.status !== 'queued') return null;
+    const [row] = await this.reader.query<{ ahead: number }>(
+      `select count(*) as ahead from tasks where status = 'queued' and type = ? and model is ? and position < ?`,
+      [task.type, task.model, task.position],
+    );
+    return row?.ahead ?? null;
+  }
+}

@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import { Notices } from '../notices/index.js';
+import { ActiveRun, ActiveRuns } from './active-run.js';
+import { TaskClaims } from './task-claims.js';
+import { TaskExecution } from './task-execution.js';
+import type { TaskProgress } from './task-handlers.js';
+
+const LANE_RETRY_MS = 250;
+
+/** A lane in which tasks are being claimed, one claim after the other. */
+interface Lane {
+  readonly type: string;
+  readonly model: string | null;
+  /** Woken meanwhile: it is looked at once more. */
+  again: boolean;
+  /** Resolves when the last claim has ended. */
+  claimed: Promise<void>;
+}
+
+/** Keeps every lane moving: claims what waits when there is a seat, and runs it. */
+@Injectable()
+export class TaskRunner {
+  private claiming = false;
+  private readonly lanes = new Map<string, Lane>();
+
+  constructor(
+    private readonly claims: TaskClaims,
+    private readonly execution: TaskExecution,
+    private readonly active: ActiveRuns,
+    private readonly notices: Notices,
+  ) {}
+
+  /** Begins to claim; called once recovery has ended. */
+  async start(): Promise<void> {
+    this.claiming = true;
+    for (const { type, model } of await this.claims.lanes()) this.wake(type, model);
+  }
+
+  /** Claims nothing more; resolves when no claim is under way. */
+  async stopClaiming(): Promise<void> {
+    this.claiming = false;
+    await Promise.all([...this.lanes.values()].map((lane) => lane.claimed));
+  }
+
+  /** Something waits in the lane, or a seat of it has become free. Cheap, and never blocks. */
+  wake(type: string, model: string | null): void {
+    if (!this.claiming) return;
+    const key = JSON.stringify([type, model]);
+    const known = this.lanes.get(key);
+    if (known) {
+      known.again = true;
+      return;
+    }
+    const lane: Lane = { type, model, again: false, claimed: Promise.resolve() };
+    this.lanes.set(key, lane);
+    lane.claimed = this.pump(key, lane);
+  }
+
+  /** The attempts this process works on. */
+  runs(): ActiveRun[] {
+    return this.active.all();
+  }
+
+  /** Live figures of the task's run, or null when it has none. */
+  progressOf(taskId: string): TaskProgress | null {
+    return this.active.of(taskId)?.progress ?? null;
+  }
+
+  /** Resolves when no run is left of those that `which` picks. */
+  async idle(which: (run: ActiveRun) => boolean = () => true): Promise<void> {
+    for (;;) {
+      const runs = this.active.all().filter(which);
+      if (runs.length === 0) return;
+      await Promise.all(runs.map((run) => run.finished));
+    }
+  }
+
+  private async pump(key: string, lane: Lane): Promise<void> {
+    const { type, model } = lane;
+    do {
+      lane.again = false;
+      try {
+        await this.claims.claim(type, model, (tx, claimed) => {
+          const run = new ActiveRun(claimed);
+          this.active.add(run);
+          tx.afterRollback(() => this.active.remove(run));
+          tx.afterCommit(() => void this.run(run));
+        });
+      } catch (error) {
+        this.notices.emit('claim.failed', { type, model, error });
+        // The seats given back have woken the lane: it waits all the same.
+        lane.again = false;
+        setTimeout(() => this.wake(type, model), LANE_RETRY_MS).unref();
+      }
+    } while (lane.again && this.claiming);
+    // In the same turn as the last look at `again`, so that no wake is lost.
+    this.lanes.delete(key);
+  }
+
+  private async run(run: ActiveRun): Promise<void> {
+    await this.execution.execute(run);
+    this.active.remove(run);
+    const { type, model } = run.claimed.task;
+    this.wake(type, model);
+  }
+}

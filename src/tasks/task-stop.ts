@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { UnitOfWork } from '../database/index.js';
+import { DomainError, type ErrorBody } from '../errors/index.js';
+import { TaskExecution } from './task-execution.js';
+import { TaskJournal } from './task-journal.js';
+import { TaskLifecycleService } from './task-lifecycle.service.js';
+import { TaskRunner } from './task-runner.js';
+
+/** The clean stop of WIRE B6 for tasks: nothing in the background is cancelled or failed by it. */
+@Injectable()
+export class TaskStop {
+  constructor(
+    private readonly units: UnitOfWork,
+    private readonly lifecycle: TaskLifecycleService,
+    private readonly runner: TaskRunner,
+    private readonly execution: TaskExecution,
+    private readonly journal: TaskJournal,
+  ) {}
+
+  /** Claims nothing more; foreground tasks that still wait fail (row 12). */
+  async stopClaiming(): Promise<void> {
+    await this.runner.stopClaiming();
+    await this.units.run(async (tx) => {
+      const waiting = await tx.query<{ id: string }>(`select id from tasks where status = 'queued' and background = 0`);
+      for (const { id } of waiting) await this.lifecycle.failQueued(tx, id, shuttingDown());
+    });
+  }
+
+  /** Waits for running foreground work, then fails what is left of it (rows 5, 8 and 11). */
+  async finishForeground(graceMs: number): Promise<void> {
+    const foreground = this.runner.idle((run) => !run.claimed.task.background);
+    const timeUp = new AbortController();
+    await Promise.race([foreground, delay(graceMs, undefined, { signal: timeUp.signal }).catch(() => undefined)]);
+    timeUp.abort();
+    for (const run of this.runner.runs()) if (!run.claimed.task.background) run.stop(shuttingDown());
+    await foreground;
+  }
+
+  /** Ends the other runs without a transition, stores their last steps, and lets go of their rows. */
+  async endRuns(): Promise<void> {
+    this.execution.fence();
+    for (const run of this.runner.runs()) run.stop();
+    await this.runner.idle();
+    await this.journal.drained();
+    await this.units.run((tx) => this.lifecycle.releaseOwners(tx));
+  }
+}
+
+function shuttingDown(): ErrorBody {
+  return new DomainError('server_shutting_down', 'The service is stopping; send the request again later.').toBody();
+}

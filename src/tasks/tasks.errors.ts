@@ -1,0 +1,40 @@
+import { DomainError } from '../errors/index.js';
+import type { TaskCommand, TaskStatus } from './task-transitions.js';
+
+export class TaskNotFound extends DomainError {
+  constructor(readonly taskId: string) {
+    super('task_not_found', `No task with id "${taskId}" exists.`);
+  }
+}
+
+/** The command does not leave this status (WIRE B4), or the claim it came from is no longer the task's. */
+export class TransitionRefused extends Error {
+  constructor(
+    readonly command: TaskCommand,
+    readonly taskId: string,
+    readonly status: TaskStatus,
+  ) {
+    super(`${command} is not possible: task ${taskId} is ${status}`);
+    this.name = 'TransitionRefused';
+  }
+}
+
+/** The task is no longer this run's: cancelled, taken up by another attempt, or ended. Nothing was written. */
+export class StaleClaim extends Error {
+  constructor(readonly taskId: string) {
+    super(`task ${taskId} is no longer owned by this run`);
+    this.name = 'StaleClaim';
+  }
+}
+
+/** A step of the task could not be stored, and never will be; its later ones are refused as well (HOUSE 4.8). */
+export class JournalRefused extends Error {
+  constructor(
+    readonly taskId: string,
+    readonly code: 'server_error' | 'storage_busy' | 'storage_full',
+    cause: unknown,
+  ) {
+    super(`the steps of task ${taskId} cannot be stored`, { cause });
+    this.name = 'JournalRefused';
+  }
+}

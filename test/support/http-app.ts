@@ -1,0 +1,201 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { AppModule } from '../../src/app.module.js';
+import { hashOf, hintOf, newAccessToken } from '../../src/clients/access-token.js';
+import type { Scope } from '../../src/clients/index.js';
+import { CONFIG, loadConfig } from '../../src/config/index.js';
+import { newIdentifier, Store } from '../../src/database/index.js';
+import { configureApp, EDGE_OPTIONS, EventStreams } from '../../src/http/index.js';
+import type { ChatMessage, PromptCodec } from '../../src/inference/index.js';
+import { encode, openModelText } from '../../src/inference/text/model-text.js';
+import type { TextJob } from '../../src/inference/text/text-protocol.js';
+import { Notices, type NoticeTypes } from '../../src/notices/index.js';
+import { Service } from '../../src/service.js';
+import { distEntry } from './dist-entry.js';
+import { FakeEngine } from './fake-engine.js';
+import { temporaryDirectory } from './store.js';
+import { waitFor } from './wait-for.js';
+
+const encodeHere = async (job: TextJob): Promise<number[]> => encode(await openModelText(job.directory), job);
+
+/** The product's own templates and tokenizer, in this process. */
+export const inlineCodec: PromptCodec = {
+  encodeChat: (directory: string, messages: ChatMessage[]) => encodeHere({ kind: 'chat', directory, messages }),
+  encodeText: (directory: string, text: string) => encodeHere({ kind: 'text', directory, text }),
+  close: () => Promise.resolve(),
+};
+
+export interface HttpAppOptions {
+  env?: Record<string, string>;
+  engine?: FakeEngine;
+  /** Directory of an earlier app; it is then kept at the end. */
+  dataDir?: string;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // Tests look into bodies of every shape.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any;
+}
+
+/** One event of a stream, as it lay on the wire. */
+export interface WireEvent {
+  id: string | null;
+  event: string | null;
+  data: string;
+}
+
+/** The whole service in this process: real store, real HTTP, the fake engine. */
+export class HttpApp {
+  readonly requests: NoticeTypes['http.request'][] = [];
+  readonly faults: unknown[] = [];
+  private stopped = false;
+
+  private constructor(
+    readonly app: NestExpressApplication,
+    private readonly service: Service,
+    private readonly facts: {
+      engine: FakeEngine;
+      url: string;
+      token: string;
+      dataDir: string;
+      keepsDirectory: boolean;
+    },
+  ) {
+    const notices = app.get(Notices);
+    notices.on('http.request', (notice) => void this.requests.push(notice));
+    notices.on('http.fault', ({ error }) => void this.faults.push(error));
+  }
+
+  static async start({ env = {}, engine = new FakeEngine(), dataDir }: HttpAppOptions = {}): Promise<HttpApp> {
+    const directory = dataDir ?? (await temporaryDirectory());
+    const inspectionEntry = distEntry('models/inspection-worker.js');
+    const module = await Test.createTestingModule({
+      imports: [AppModule.register({ engine, codec: inlineCodec, inspectionEntry })],
+    })
+      .overrideProvider(CONFIG)
+      .useValue(loadConfig({ LMSP_PORT: '0', LMSP_DATA_DIR: directory, ...env }))
+      .compile();
+    const app = configureApp(module.createNestApplication<NestExpressApplication>({ ...EDGE_OPTIONS, logger: false }));
+    const service = new Service(app);
+    const url = await service.start();
+    const token = (await readFile(join(directory, 'owner-token'), 'utf8')).trim();
+    return new HttpApp(app, service, { engine, url, token, dataDir: directory, keepsDirectory: dataDir !== undefined });
+  }
+
+  get engine(): FakeEngine {
+    return this.facts.engine;
+  }
+
+  get url(): string {
+    return this.facts.url;
+  }
+
+  get token(): string {
+    return this.facts.token;
+  }
+
+  get dataDir(): string {
+    return this.facts.dataDir;
+  }
+
+  get store(): Store {
+    return this.app.get(Store, { strict: false });
+  }
+
+  get streams(): EventStreams {
+    return this.app.get(EventStreams, { strict: false });
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  /** Another client with these scopes; resolves with its token. */
+  async addClient(...scopes: Scope[]): Promise<string> {
+    const token = newAccessToken();
+    const row = [newIdentifier('cli'), JSON.stringify(scopes), hashOf(token), hintOf(token)];
+    await this.store.units.run((tx) =>
+      tx.execute(
+        `INSERT INTO clients (id, name, owner, scopes, token_hash, token_hint, created_at)
+         VALUES (?, 'other', 0, ?, ?, ?, 1)`,
+        row,
+      ),
+    );
+    return token;
+  }
+
+  /** A request with the owner's token unless another is given; a body becomes JSON. */
+  fetch(method: string, path: string, body?: unknown, headers: Record<string, string> = {}, signal?: AbortSignal) {
+    return fetch(`${this.url}${path}`, {
+      method,
+      headers: {
+        Authorization: `Bearer ${this.token}`,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+  }
+
+  async call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+    const response = await this.fetch(method, path, body, headers);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+  }
+
+  create(fields: Record<string, unknown> = {}, headers?: Record<string, string>): Promise<Answer> {
+    return this.call('POST', '/v1/responses', { model: 'pocket', input: 'Hello', ...fields }, headers);
+  }
+
+  /** A create in the background; resolves with the response of the 202. */
+  async accept(fields: Record<string, unknown> = {}) {
+    const { status, body } = await this.create({ background: true, ...fields });
+    if (status !== 202) throw new Error(`${status} ${JSON.stringify(body)}`, { cause: this.faults.at(-1) });
+    return body as { id: string; lmsp: { task_id: string; seed: number } };
+  }
+
+  /** Resolves with the task once it has one of the statuses. */
+  async task(id: string, ...statuses: string[]) {
+    return waitFor(`task ${id} to be ${statuses.join(' or ')}`, async () => {
+      const { body } = await this.call('GET', `/v1/tasks/${id}`);
+      return statuses.includes(body.status) ? body : null;
+    });
+  }
+
+  /** The events of a stream that is read to its end. */
+  async events(path: string, headers: Record<string, string> = {}): Promise<WireEvent[]> {
+    const response = await this.fetch('GET', path, undefined, { Accept: 'text/event-stream', ...headers });
+    return parseEvents(await response.text());
+  }
+
+  /** The clean stop; `close` does it where a test has not. */
+  async stop(): Promise<void> {
+    if (this.stopped) return;
+    this.stopped = true;
+    await this.service.stop('test');
+  }
+
+  async close(): Promise<void> {
+    this.engine.release('loads');
+    this.engine.release('steps');
+    this.engine.release('runs');
+    await this.stop();
+    if (!this.facts.keepsDirectory) await rm(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+/** The frames of an event stream, comments and hints aside. */
+export function parseEvents(text: string): WireEvent[] {
+  const frames = text.split('\n\n').filter((frame) => /^(id|event|data):/m.test(frame));
+  return frames.map((frame) => ({
+    id: /^id: (.*)$/m.exec(frame)?.[1] ?? null,
+    event: /^event: (.*)$/m.exec(frame)?.[1] ?? null,
+    data: /^data: (.*)$/m.exec(frame)?.[1] ?? '',
+  }));
+}

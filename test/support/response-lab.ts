@@ -1,0 +1,155 @@
+import { loadConfig } from '../../src/config/index.js';
+import { identifierSuffix } from '../../src/database/index.js';
+import type { EngineModel } from '../../src/inference/index.js';
+import type { ModelResidency, ModelSeat } from '../../src/models/index.js';
+import { newResponse } from '../../src/responses/new-response.js';
+import { ResponseHandler } from '../../src/responses/response-handler.js';
+import type { GenerationRecord, ResponseObject } from '../../src/responses/response-object.js';
+import { ResponseStore, taskIdOf, type ResponseDraft } from '../../src/responses/response-store.js';
+import type { OnRestart } from '../../src/tasks/index.js';
+import { FakeEngine, type FakeEngineOptions } from './fake-engine.js';
+import { TaskLab } from './task-lab.js';
+
+const MODEL = 'fake';
+
+export const GENERATION: GenerationRecord = {
+  promptIds: [1, 2, 3],
+  seed: 7,
+  sampling: {
+    temperature: 0,
+    topK: 0,
+    topP: 1,
+    minP: 0,
+    repetitionPenalty: 1,
+    presencePenalty: 0,
+    frequencyPenalty: 0,
+    logitBias: {},
+  },
+  stop: [],
+  maxOutputTokens: 1000,
+  modelDigest: 'sha256:0',
+};
+
+/** Seats on one loaded model of a fake engine. */
+class OneModel {
+  readonly listeners: ((model: string) => void)[] = [];
+  model: EngineModel | null = null;
+  taken = 0;
+
+  constructor(
+    readonly engine: FakeEngine,
+    private readonly rows: number,
+  ) {}
+
+  async load(): Promise<void> {
+    this.model = await this.engine.open({ id: MODEL, directory: '/', graphFile: '', rows: this.rows, threads: 1 });
+    void this.model.gone.then(() => (this.model = null));
+  }
+
+  seat(): ModelSeat | null {
+    const { model } = this;
+    if (!model || this.taken === this.rows) return null;
+    this.taken += 1;
+    let held = true;
+    const release = (): void => {
+      if (held) this.taken -= 1;
+      held = false;
+      for (const listener of this.listeners) listener(MODEL);
+    };
+    return { owner: model.incarnation, resident: true, model: Promise.resolve(model), release };
+  }
+
+  onSeatFree(listener: (model: string) => void): void {
+    this.listeners.push(listener);
+  }
+}
+
+export interface ResponseOptions {
+  background?: boolean;
+  onRestart?: OnRestart;
+  generation?: Partial<GenerationRecord>;
+}
+
+/** Responses as tasks on a real store and a fake engine, without HTTP. */
+export class ResponseLab {
+  readonly store: ResponseStore;
+  private readonly handler: ResponseHandler;
+
+  private constructor(
+    readonly tasks: TaskLab,
+    readonly engine: FakeEngine,
+    readonly models: OneModel,
+  ) {
+    this.store = new ResponseStore(tasks.store.reader);
+    const residency = models as unknown as ModelResidency;
+    this.handler = new ResponseHandler(tasks.handlers, tasks.runner, residency, this.store, loadConfig({}));
+    this.handler.onModuleInit();
+  }
+
+  static async open(options: FakeEngineOptions = {}): Promise<ResponseLab> {
+    return ResponseLab.on(await TaskLab.open(), options);
+  }
+
+  private static async on(tasks: TaskLab, options: FakeEngineOptions): Promise<ResponseLab> {
+    const engine = new FakeEngine(options);
+    const models = new OneModel(engine, 8);
+    await models.load();
+    return new ResponseLab(tasks, engine, models);
+  }
+
+  /** What the next process finds; this one is closed. */
+  async reopened(options: FakeEngineOptions = {}): Promise<ResponseLab> {
+    return ResponseLab.on(await this.tasks.reopened(), options);
+  }
+
+  close(): Promise<void> {
+    this.engine.release();
+    return this.tasks.close();
+  }
+
+  /** Row 1; answers with the id of the response. */
+  async create({ background = true, onRestart = 'retry', generation = {} }: ResponseOptions = {}): Promise<string> {
+    const suffix = identifierSuffix();
+    const response = this.draft(`resp_${suffix}`, onRestart, { ...GENERATION, ...generation });
+    const draft = this.tasks.draft({
+      id: taskIdOf(response.body.id),
+      type: this.handler.type,
+      responseId: response.body.id,
+      model: MODEL,
+      onRestart,
+      background,
+      view: { response: response.body },
+    });
+    await this.tasks.write(async (tx) => {
+      await this.store.insert(tx, [response]);
+      await this.tasks.lifecycle.enqueue(tx, [draft]);
+    });
+    return response.body.id;
+  }
+
+  async ended(id: string): Promise<ResponseObject> {
+    await this.tasks.stream.ended(taskIdOf(id), new AbortController().signal);
+    return this.body(id);
+  }
+
+  async body(id: string): Promise<ResponseObject> {
+    const found = await this.store.find(id, 'cli_test');
+    if (!found) throw new Error(`no response ${id}`);
+    return found.body;
+  }
+
+  private draft(id: string, onRestart: OnRestart, generation: GenerationRecord): ResponseDraft {
+    const decided = {
+      id,
+      taskId: taskIdOf(id),
+      model: MODEL,
+      onRestart,
+      metadata: {},
+      seed: generation.seed,
+      sampling: generation.sampling,
+      createdAt: Date.now(),
+    };
+    const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] }];
+    return { clientId: 'cli_test', body: newResponse({} as never, decided), input, generation };
+  }
+}
