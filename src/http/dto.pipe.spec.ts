@@ -1,0 +1,95 @@
+import 'reflect-metadata';
+import { IsDefined, IsIn, IsInt, IsNumber, IsObject, IsOptional, IsString, Max } from 'class-validator';
+import { describe, expect, it } from 'vitest';
+import { DtoPipe } from './dto.pipe.js';
+import { IsTextOrList, Nested, Unsupported, UNSUPPORTED_VALUE } from './dto.js';
+
+class PartDto {
+  @IsDefined()
+  @IsIn(['text'], UNSUPPORTED_VALUE)
+  type: string;
+}
+
+class ItemDto {
+  @IsDefined()
+  @IsTextOrList()
+  @Nested(() => PartDto)
+  content: string | PartDto[];
+}
+
+class RequestDto {
+  @IsDefined()
+  @IsString()
+  model: string;
+
+  @IsOptional()
+  @IsTextOrList()
+  @Nested(() => ItemDto)
+  input?: string | ItemDto[];
+
+  @IsOptional()
+  @IsNumber()
+  @Max(2)
+  temperature?: number;
+
+  @IsOptional()
+  @IsInt()
+  limit?: number;
+
+  @IsOptional()
+  @IsObject()
+  metadata?: object;
+
+  @Unsupported((value) => value === 0)
+  logprobs?: 0;
+}
+
+const pipe = new DtoPipe();
+const check = (body: unknown): unknown => pipe.transform(body, { type: 'body', metatype: RequestDto });
+
+describe('bodies as DTOs', () => {
+  it('gives an instance with nested instances and without unknown fields (WIRE B0)', () => {
+    const dto = check({ model: 'm', input: [{ content: [{ type: 'text' }] }], unknown: 1 }) as RequestDto;
+    expect(dto).toBeInstanceOf(RequestDto);
+    expect((dto.input as ItemDto[])[0]?.content[0]).toBeInstanceOf(PartDto);
+    expect(dto).not.toHaveProperty('unknown');
+  });
+
+  it('takes over free objects as they are, also with keys that other mappers stumble over', () => {
+    const metadata = { constructor: 'x', toString: 'y', then: 'z' };
+    expect((check({ model: 'm', metadata }) as RequestDto).metadata).toEqual(metadata);
+  });
+
+  it.each([
+    [{}, 'missing_required_parameter', 'model'],
+    [{ model: null }, 'missing_required_parameter', 'model'],
+    [{ model: 5 }, 'invalid_type', 'model'],
+    [{ model: 'm', input: 5 }, 'invalid_type', 'input'],
+    [{ model: 'm', input: ['x'] }, 'invalid_type', 'input[0]'],
+    [{ model: 'm', input: [{ content: 'a' }, null] }, 'invalid_type', 'input[1]'],
+    [{ model: 'm', input: [{}] }, 'missing_required_parameter', 'input[0].content'],
+    [{ model: 'm', input: [[]] }, 'invalid_type', 'input[0]'],
+    [{ model: 'm', input: [{ content: [{ type: 'image' }] }] }, 'unsupported_value', 'input[0].content[0].type'],
+    [{ model: 'm', temperature: '1' }, 'invalid_type', 'temperature'],
+    [{ model: 'm', temperature: 2.1 }, 'invalid_value', 'temperature'],
+    [{ model: 'm', temperature: Infinity }, 'invalid_value', 'temperature'],
+    [{ model: 'm', limit: 1.5 }, 'invalid_value', 'limit'],
+    [{ model: 'm', limit: '10' }, 'invalid_type', 'limit'],
+    [{ model: 'm', metadata: [] }, 'invalid_type', 'metadata'],
+    [{ model: 'm', logprobs: 5 }, 'unsupported_parameter', 'logprobs'],
+    [[], 'invalid_type', null],
+    ['text', 'invalid_type', null],
+    [undefined, 'invalid_json', null],
+  ])('refuses %j as %s naming %s', (body, code, param) => {
+    expect(() => check(body)).toThrow(expect.objectContaining({ code, param }));
+  });
+
+  it('takes a no-op value and null for fields it cannot do', () => {
+    expect(check({ model: 'm', logprobs: 0 })).toMatchObject({ logprobs: 0 });
+    expect(check({ model: 'm', logprobs: null, temperature: null })).toMatchObject({ model: 'm' });
+  });
+
+  it('never repeats a value in its message', () => {
+    expect(() => check({ model: 'm', input: [{ content: [{ type: 'secret prompt' }] }] })).toThrow(/^((?!secret).)*$/);
+  });
+});

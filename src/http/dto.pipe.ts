@@ -1,0 +1,77 @@
+import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
+import { validateSync, type ValidationError } from 'class-validator';
+import { DomainError, type ErrorCode } from '../errors/index.js';
+import { nestedOf, type DtoClass } from './dto.js';
+import { invalidJson } from './json.js';
+
+/** Constraints that speak of a value's type rather than of its range. */
+const TYPE_CONSTRAINTS = ['isString', 'isBoolean', 'isInt', 'isNumber', 'isArray', 'isObject', 'isTextOrList'];
+const NUMBER_CONSTRAINTS = ['isInt', 'isNumber'];
+
+/**
+ * Bodies become checked DTOs: the first complaint is a DomainError whose `param` is the path of the field
+ * (`input[0].content`). Unknown fields are dropped (WIRE B0).
+ */
+@Injectable()
+export class DtoPipe implements PipeTransform {
+  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
+    if (type !== 'body' || metatype === undefined || metatype === Object) return value;
+    if (value === undefined) throw invalidJson('Send a JSON object as the body.');
+    if (!isPlainObject(value)) throw new DomainError('invalid_type', 'The body must be a JSON object.');
+    return checked(metatype as DtoClass, value, '');
+  }
+}
+
+/**
+ * The object as an instance of its DTO, valid to its leaves. Values are taken over as they are: class-transformer
+ * would crash on a key `constructor` and drop others.
+ */
+function checked(type: DtoClass, plain: object, path: string): object {
+  const dto = Object.assign(new type(), plain);
+  const [error] = validateSync(dto, { whitelist: true, validationError: { target: false } });
+  if (error) throw problem(error, path);
+  for (const [property, nested] of nestedOf(type.prototype as object)) {
+    const value: unknown = Reflect.get(dto, property);
+    const at = pathOf(path, property);
+    if (Array.isArray(value)) {
+      Reflect.set(
+        dto,
+        property,
+        value.map((each, index) => element(nested, each, `${at}[${index}]`)),
+      );
+    } else if (isPlainObject(value)) Reflect.set(dto, property, checked(nested, value, at));
+  }
+  return dto;
+}
+
+function element(type: DtoClass, value: unknown, path: string): object {
+  if (isPlainObject(value)) return checked(type, value, path);
+  throw new DomainError('invalid_type', `'${path}' must be an object.`, { param: path });
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function problem({ property, value, constraints = {}, contexts }: ValidationError, parent: string): DomainError {
+  const param = pathOf(parent, property);
+  if (value === undefined || value === null) {
+    return new DomainError('missing_required_parameter', `'${param}' is required.`, { param });
+  }
+  const names = Object.keys(constraints);
+  const name = names.find((each) => TYPE_CONSTRAINTS.includes(each)) ?? names[0] ?? '';
+  const stated = (contexts?.[name] as { code?: ErrorCode } | undefined)?.code;
+  // class-validator's messages begin with the property and never repeat the value.
+  const rest = (constraints[name] ?? '').replace(/^\S+ /, '').replace(/\.$/, '');
+  return new DomainError(stated ?? codeOf(name, value), `'${param}' ${rest}.`, { param });
+}
+
+function codeOf(name: string, value: unknown): ErrorCode {
+  // 1.5 where a whole number belongs, or 1e309, is a number all the same: its value is wrong.
+  if (NUMBER_CONSTRAINTS.includes(name) && typeof value === 'number') return 'invalid_value';
+  return TYPE_CONSTRAINTS.includes(name) ? 'invalid_type' : 'invalid_value';
+}
+
+function pathOf(parent: string, property: string): string {
+  return parent === '' ? property : `${parent}.${property}`;
+}

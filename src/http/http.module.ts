@@ -1,0 +1,21 @@
+import { Module } from '@nestjs/common';
+import { APP_FILTER, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { ConfigModule } from '../config/index.js';
+import { NoticesModule } from '../notices/index.js';
+import { DtoPipe } from './dto.pipe.js';
+import { EventStreams } from './event-streams.js';
+import { HttpErrorFilter } from './http-error-filter.js';
+import { RequestBodyInterceptor } from './request-body.interceptor.js';
+
+/** The HTTP edge: bodies, validation, errors and event streams, the same for every route of the service. */
+@Module({
+  imports: [ConfigModule, NoticesModule],
+  providers: [
+    EventStreams,
+    { provide: APP_FILTER, useClass: HttpErrorFilter },
+    { provide: APP_INTERCEPTOR, useClass: RequestBodyInterceptor },
+    { provide: APP_PIPE, useClass: DtoPipe },
+  ],
+  exports: [EventStreams],
+})
+export class HttpModule {}

@@ -1,0 +1,1 @@
+export { ResponsesModule, type ResponsesModuleOptions } from './responses.module.js';

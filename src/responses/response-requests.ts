@@ -1,0 +1,89 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/index.js';
+import { identifierSuffix } from '../database/index.js';
+import { DomainError } from '../errors/index.js';
+import { PROMPT_CODEC, type PromptCodec } from '../inference/index.js';
+import { GenerationDefaultsReader, ModelCatalogue, type ModelRecord } from '../models/index.js';
+import type { OnRestart } from '../tasks/index.js';
+import type { CreateResponseDto } from './dto/create-response.dto.js';
+import { metadataOf } from './metadata.js';
+import { newResponse } from './new-response.js';
+import { readInput } from './request-input.js';
+import { randomSeed, samplingOf, stopsOf } from './request-sampling.js';
+import { taskIdOf, type ResponseDraft } from './response-store.js';
+
+/** From a checked body to all that the response and its generation will ever need; writes nothing (WIRE B3, order of work). */
+@Injectable()
+export class ResponseRequests {
+  constructor(
+    private readonly catalogue: ModelCatalogue,
+    private readonly defaults: GenerationDefaultsReader,
+    @Inject(PROMPT_CODEC) private readonly codec: PromptCodec,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  /**
+   * Throws DomainError naming the field: invalid_value, invalid_type, unsupported_value, background_requires_store,
+   * model_not_found, model_unavailable, context_length_exceeded.
+   */
+  async prepare(dto: CreateResponseDto, clientId: string): Promise<ResponseDraft> {
+    const onRestart = this.policyOf(dto);
+    const stop = stopsOf(dto.stop);
+    const metadata = metadataOf(dto.metadata);
+    const id = `resp_${identifierSuffix()}`;
+    const { items, messages } = readInput(dto, id);
+    const model = await this.catalogue.usable(dto.model);
+    const sampling = samplingOf(dto, await this.defaults.of(model));
+    const promptIds = await this.codec.encodeChat(model.directory, messages);
+    const seed = dto.seed ?? randomSeed();
+    return {
+      clientId,
+      input: items,
+      body: newResponse(dto, {
+        id,
+        taskId: dto.store === false ? null : taskIdOf(id),
+        model: model.id,
+        onRestart,
+        metadata,
+        seed,
+        sampling,
+        createdAt: Date.now(),
+      }),
+      generation: {
+        promptIds,
+        seed,
+        sampling,
+        stop,
+        maxOutputTokens: outputLimit(dto, model, promptIds.length),
+        modelDigest: model.digest ?? '',
+      },
+    };
+  }
+
+  private policyOf({ background, store, on_restart: wished }: CreateResponseDto): OnRestart {
+    if (background === true && store === false) {
+      throw new DomainError('background_requires_store', 'A background response is stored; leave store out.', {
+        param: 'store',
+      });
+    }
+    if (wished === 'resume') throw unsupportedPolicy('on_restart cannot be resume yet; use retry or fail.');
+    if (background === true) return wished ?? this.config.defaultOnRestart;
+    if (wished === 'retry') throw unsupportedPolicy('on_restart belongs to background responses; set background.');
+    return 'fail';
+  }
+}
+
+/** Tokens the answer may have: what is asked for, within what the prompt leaves of the context. */
+function outputLimit(dto: CreateResponseDto, { contextLength }: ModelRecord, promptTokens: number): number {
+  const limit = contextLength ?? Number.MAX_SAFE_INTEGER;
+  if (promptTokens < limit) return Math.min(dto.max_output_tokens ?? limit, limit - promptTokens);
+  throw new DomainError(
+    'context_length_exceeded',
+    `The input has ${promptTokens} tokens; the model's context is ${limit} tokens and must hold the answer too.`,
+    { param: 'input' },
+  );
+}
+
+function unsupportedPolicy(message: string): DomainError {
+  return new DomainError('unsupported_value', message, { param: 'on_restart' });
+}

@@ -1,0 +1,87 @@
+import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { CurrentClient, RequireScope, type Client } from '../clients/index.js';
+import {
+  Cursor,
+  listObject,
+  OneOf,
+  QueryFields,
+  SingleText,
+  WholeNumber,
+  type ListObject,
+  type QueryOf,
+} from '../http/index.js';
+import type { JsonObject } from '../tasks/index.js';
+import type { ResponseObject } from './response-object.js';
+import { ResponseStreams } from './response-streams.js';
+import { StoredResponses } from './stored-responses.js';
+
+const READ_FIELDS = { stream: new OneOf(['true', 'false'], 'false'), starting_after: new Cursor() };
+const READ_QUERY = new QueryFields(READ_FIELDS);
+
+const ITEMS_FIELDS = {
+  limit: new WholeNumber({ min: 1, max: 100, fallback: 20 }),
+  order: new OneOf(['desc', 'asc'], 'desc'),
+  after: new SingleText(),
+};
+const ITEMS_QUERY = new QueryFields(ITEMS_FIELDS);
+
+/** Routes of stored responses (WIRE B2). */
+@Controller('v1/responses/:id')
+export class ResponsesController {
+  constructor(
+    private readonly responses: StoredResponses,
+    private readonly streams: ResponseStreams,
+  ) {}
+
+  @Get()
+  @RequireScope('responses:read')
+  async read(
+    @Param('id') id: string,
+    @Query(READ_QUERY) query: QueryOf<typeof READ_FIELDS>,
+    @CurrentClient() client: Client,
+    @Res() response: Response,
+  ): Promise<void> {
+    const { taskId, body } = await this.responses.get(id, client.id);
+    response.setHeader('LMSP-Task-Id', taskId);
+    if (query.stream === 'false') {
+      response.json(body);
+      return;
+    }
+    await this.streams.withPlace('reader', response, (stream) => stream.stored(taskId, query.starting_after));
+  }
+
+  @Delete()
+  @RequireScope('responses:write')
+  async remove(
+    @Param('id') id: string,
+    @CurrentClient() client: Client,
+  ): Promise<{ id: string; object: 'response'; deleted: true }> {
+    await this.responses.remove(id, client.id);
+    return { id, object: 'response', deleted: true };
+  }
+
+  @Post('cancel')
+  @HttpCode(200)
+  @RequireScope('tasks:cancel')
+  async cancel(
+    @Param('id') id: string,
+    @CurrentClient() client: Client,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ResponseObject> {
+    const body = await this.responses.cancel(id, client.id);
+    response.setHeader('LMSP-Task-Id', body.lmsp.task_id ?? '');
+    return body;
+  }
+
+  @Get('input_items')
+  @RequireScope('responses:read')
+  async inputItems(
+    @Param('id') id: string,
+    @Query(ITEMS_QUERY) query: QueryOf<typeof ITEMS_FIELDS>,
+    @CurrentClient() client: Client,
+  ): Promise<ListObject<JsonObject>> {
+    const { items, hasMore } = await this.responses.inputItems(id, client.id, query);
+    return listObject(items, hasMore);
+  }
+}

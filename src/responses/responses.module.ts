@@ -1,0 +1,44 @@
+import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
+import { ConfigModule } from '../config/index.js';
+import { HttpModule } from '../http/index.js';
+import { CreateResponseController } from './create-response.controller.js';
+import { EphemeralResponses } from './ephemeral-responses.js';
+import { ForegroundResponses } from './foreground-responses.js';
+import { ResponseAcceptance } from './response-acceptance.js';
+import { ResponseAdmission } from './response-admission.js';
+import { ResponseCreation } from './response-creation.js';
+import { ResponseHandler } from './response-handler.js';
+import { ResponseRequests } from './response-requests.js';
+import { ResponseStore } from './response-store.js';
+import { ResponseStreams } from './response-streams.js';
+import { ResponsesController } from './responses.controller.js';
+import { StoredResponses } from './stored-responses.js';
+
+export interface ResponsesModuleOptions {
+  /** The modules that give the store, the client guard's needs, the prompt codec, models and tasks. */
+  imports: NonNullable<ModuleMetadata['imports']>;
+}
+
+/** Creates, runs and shows responses; registers its task type with the tasks module. */
+@Module({})
+export class ResponsesModule {
+  static register({ imports }: ResponsesModuleOptions): DynamicModule {
+    return {
+      module: ResponsesModule,
+      imports: [ConfigModule, HttpModule, ...imports],
+      controllers: [CreateResponseController, ResponsesController],
+      providers: [
+        ResponseAcceptance,
+        ResponseAdmission,
+        ResponseCreation,
+        ResponseHandler,
+        ResponseRequests,
+        ResponseStore,
+        ResponseStreams,
+        EphemeralResponses,
+        ForegroundResponses,
+        StoredResponses,
+      ],
+    };
+  }
+}

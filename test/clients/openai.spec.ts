@@ -1,0 +1,104 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HttpApp } from '../support/http-app.js';
+
+let http: HttpApp;
+let openai: OpenAI;
+let calls: number;
+beforeAll(async () => {
+  http = await HttpApp.start();
+  const counted: typeof fetch = (url, init) => {
+    calls += 1;
+    return fetch(url, init);
+  };
+  openai = new OpenAI({ baseURL: `${http.url}/v1`, apiKey: http.token, fetch: counted });
+});
+afterAll(() => http.close());
+
+/** A background response at its end. */
+async function completed(): Promise<string> {
+  const { id } = await openai.responses.create({ model: 'pocket', input: 'Hello', background: true });
+  for (;;) {
+    const { status } = await openai.responses.retrieve(id);
+    if (status === 'completed') return id;
+  }
+}
+
+describe('the openai package for Node, unchanged (WIRE B10.1)', () => {
+  it('creates in the foreground', async () => {
+    const response = await openai.responses.create({ model: 'pocket', input: 'Hello' });
+    expect([response.status, response.output_text]).toEqual(['completed', 'Hello, world!']);
+  });
+
+  it('creates with a stream, and reads it with its helper', async () => {
+    let text = '';
+    for await (const event of await openai.responses.create({ model: 'pocket', input: 'Hello', stream: true })) {
+      if (event.type === 'response.output_text.delta') text += event.delta;
+    }
+    expect(text).toBe('Hello, world!');
+    const helper = openai.responses.stream({ model: 'pocket', input: 'Hello' });
+    expect((await helper.finalResponse()).output_text).toBe('Hello, world!');
+  });
+
+  it('sees the 202 of a background create, and polls', async () => {
+    const request = openai.responses.create({ model: 'pocket', input: 'Hello', background: true });
+    const { data, response } = await request.withResponse();
+    expect([response.status, data.status]).toEqual([202, 'queued']);
+    expect((await openai.responses.retrieve(await completed())).output_text).toBe('Hello, world!');
+  });
+
+  it('streams again from a sequence number', async () => {
+    const id = await completed();
+    const numbers = async (after?: number): Promise<number[]> => {
+      const cursor = after === undefined ? {} : { starting_after: after };
+      const seen: number[] = [];
+      for await (const event of await openai.responses.retrieve(id, { stream: true, ...cursor })) {
+        seen.push(event.sequence_number);
+      }
+      return seen;
+    };
+    const whole = await numbers();
+    expect(await numbers(3)).toEqual(whole.slice(4));
+    const helper = openai.responses.stream({ response_id: id, starting_after: 5 });
+    expect((await helper.finalResponse()).status).toBe('completed');
+  });
+
+  it('cancels, and cancels again', async () => {
+    http.engine.hold('steps');
+    const { id } = await openai.responses.create({ model: 'pocket', input: 'Hello', background: true });
+    expect((await openai.responses.cancel(id)).status).toBe('cancelled');
+    expect((await openai.responses.cancel(id)).status).toBe('cancelled');
+    http.engine.release('steps');
+  });
+
+  it('lists input items over pages, and deletes', async () => {
+    const input = ['a', 'b', 'c'].map((content) => ({ role: 'user' as const, content }));
+    const { id } = await openai.responses.create({ model: 'pocket', input });
+    const roles: unknown[] = [];
+    for await (const item of openai.responses.inputItems.list(id, { limit: 2 })) roles.push(item.type);
+    expect(roles).toEqual(['message', 'message', 'message']);
+    await openai.responses.delete(id);
+    await expect(openai.responses.retrieve(id)).rejects.toMatchObject({ status: 404, code: 'response_not_found' });
+  });
+
+  it('reads our errors, and does not repeat a 409 that would never change', async () => {
+    await expect(openai.responses.create({ model: 'pocket', input: '' })).rejects.toMatchObject({
+      status: 400,
+      code: 'invalid_value',
+      param: 'input',
+      type: 'invalid_request_error',
+    });
+    http.engine.hold('steps');
+    const { id } = await openai.responses.create({ model: 'pocket', input: 'Hello', background: true });
+    calls = 0;
+    await expect(openai.responses.delete(id)).rejects.toMatchObject({ status: 409 });
+    expect(calls).toBe(1);
+    http.engine.release('steps');
+  });
+
+  it('lists models', async () => {
+    const models = await openai.models.list();
+    expect(models.data.map(({ id }) => id)).toContain('pocket');
+    expect((await openai.models.retrieve('pocket')).object).toBe('model');
+  });
+});
