@@ -1,0 +1,37 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { MIGRATIONS } from '../migrations/index.js';
+import { ClientsModule } from './clients/index.js';
+import { ConfigModule } from './config/index.js';
+import { DatabaseModule } from './database/index.js';
+import { ENTITIES } from './entities.js';
+import { HttpModule } from './http/index.js';
+import { InferenceModule, type InferenceModuleOptions } from './inference/index.js';
+import { ModelsModule } from './models/index.js';
+import { NoticesModule } from './notices/index.js';
+import { OperationsModule } from './operations/index.js';
+import { ResponsesModule } from './responses/index.js';
+import { TasksModule } from './tasks/index.js';
+
+/** Replaces strategies; the shipped ones by default. */
+export type AppOptions = InferenceModuleOptions & {
+  /** Compiled entry of the thread that hashes model files. */
+  inspectionEntry?: URL | string;
+};
+
+/** The one composition root: each module is built once and handed to those above it. */
+@Module({})
+export class AppModule {
+  static register({ inspectionEntry, ...strategies }: AppOptions = {}): DynamicModule {
+    const database = DatabaseModule.register({ entities: ENTITIES, migrations: MIGRATIONS });
+    const clients = ClientsModule.register({ imports: [database] });
+    const inference = InferenceModule.register(strategies);
+    const models = ModelsModule.register({ imports: [database, clients, inference], inspectionEntry });
+    const tasks = TasksModule.register({ imports: [database, clients] });
+    const responses = ResponsesModule.register({ imports: [database, clients, inference, models, tasks] });
+    const operations = OperationsModule.register({ imports: [database, clients, models] });
+    return {
+      module: AppModule,
+      imports: [ConfigModule, NoticesModule, HttpModule, operations, clients, models, tasks, responses],
+    };
+  }
+}

@@ -1,0 +1,34 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { AppModule } from './app.module.js';
+import { loadConfig } from './config/index.js';
+import { configureApp, EDGE_OPTIONS } from './http/index.js';
+import { logCrashes, logNotices, NestLog, Notices, openLog } from './notices/index.js';
+import { exitCodeOf, stopOnSignals } from './operations/index.js';
+import { Service } from './service.js';
+
+/** Starts the service in the foreground; ends on SIGTERM and SIGINT. Exit codes: src/operations/exit-codes.ts. */
+async function main(): Promise<void> {
+  const log = openLog(loadConfig().logLevel);
+  const exit = (code: number): never => {
+    log.flush();
+    process.exit(code);
+  };
+  const crash = logCrashes(log, process, exit);
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.register(), {
+    ...EDGE_OPTIONS,
+    abortOnError: false,
+    logger: new NestLog(log.logger),
+  });
+  logNotices(app.get(Notices), log.logger);
+  const service = new Service(configureApp(app));
+  stopOnSignals({ stop: (signal) => service.stop(signal), exit, crash, source: process });
+  await service.start();
+}
+
+main().catch((error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`lmsp: ${message}\n`);
+  process.exit(exitCodeOf(error));
+});

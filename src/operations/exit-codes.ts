@@ -1,0 +1,23 @@
+import { ConfigInvalid } from '../config/index.js';
+import { DataDirectoryInUse, StoreUnusable } from '../database/index.js';
+
+/** Exit codes of the server process (OPERATE 1.2). A unit must not restart it on 65, 75 or 78. */
+export const EXIT_CODES = {
+  clean: 0,
+  failed: 1,
+  /** The database is newer than the program, or fails its check. */
+  storeUnusable: 65,
+  /** Another service holds the data directory. */
+  dataDirectoryInUse: 75,
+  configurationInvalid: 78,
+} as const;
+
+export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
+
+/** The code for what made a start or a stop fail. */
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof ConfigInvalid) return EXIT_CODES.configurationInvalid;
+  if (error instanceof DataDirectoryInUse) return EXIT_CODES.dataDirectoryInUse;
+  if (error instanceof StoreUnusable) return EXIT_CODES.storeUnusable;
+  return EXIT_CODES.failed;
+}

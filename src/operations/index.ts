@@ -1,0 +1,7 @@
+export { EXIT_CODES, exitCodeOf, type ExitCode } from './exit-codes.js';
+export { OperationsModule, type OperationsModuleOptions } from './operations.module.js';
+export { Readiness } from './readiness.js';
+export { removeServiceFile, writeServiceFile, type ServiceFile } from './service-file.js';
+export { SERVICE_IDENTITY, type ServiceIdentity } from './service-identity.js';
+export { type ServiceInfo } from './service.controller.js';
+export { stopOnSignals, type StopOptions, type StopSignal } from './stop-signals.js';

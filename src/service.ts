@@ -1,0 +1,102 @@
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { CONFIG, configWarnings, serviceVersion, type Config } from './config/index.js';
+import { Store } from './database/index.js';
+import { EventStreams } from './http/index.js';
+import { endLeftoverRunners, PROMPT_CODEC, runnersDirectory, type PromptCodec } from './inference/index.js';
+import { ModelResidency } from './models/index.js';
+import { Notices } from './notices/index.js';
+import {
+  Readiness,
+  removeServiceFile,
+  SERVICE_IDENTITY,
+  writeServiceFile,
+  type ServiceIdentity,
+} from './operations/index.js';
+import { TaskRecovery, TaskRunner, TaskStop } from './tasks/index.js';
+
+/** Answers that are being written when everything else has ended get this long to reach their clients. */
+const LAST_ANSWERS_MS = 2000;
+
+const KEEP_ALIVE_MS = 1000;
+
+/** Leads an initialised application from its port to its end: the order of WIRE B6. */
+export class Service {
+  private readonly config: Config;
+  private readonly notices: Notices;
+  private readonly readiness: Readiness;
+
+  constructor(private readonly app: NestExpressApplication) {
+    this.config = app.get<Config>(CONFIG);
+    this.notices = app.get(Notices);
+    this.readiness = app.get(Readiness);
+  }
+
+  /** Opens the port, recovers what a former process left, then lets work in. Resolves with the base address. */
+  async start(): Promise<string> {
+    this.notices.emit('service.starting', { version: serviceVersion(), pid: process.pid, node: process.version });
+    for (const warning of configWarnings(this.config)) this.notices.emit('config.warning', warning);
+    await endLeftoverRunners(runnersDirectory(this.config));
+    const url = await this.listen();
+    const report = await this.app.get(TaskRecovery).run((done, total) => this.readiness.recovering(done, total));
+    if (this.readiness.isStopping) return url;
+    this.readiness.ready();
+    await this.app.get(TaskRunner).start();
+    this.notices.emit('service.ready', { recovered: report.total });
+    return url;
+  }
+
+  /** The clean stop: no background task is cancelled or failed by it. */
+  async stop(signal: string): Promise<void> {
+    // What a stop waits for may hold no handle of its own; without one node would end before the stop has.
+    const alive = setInterval(() => undefined, KEEP_ALIVE_MS);
+    try {
+      await this.end(signal);
+    } finally {
+      clearInterval(alive);
+    }
+  }
+
+  private async end(signal: string): Promise<void> {
+    this.notices.emit('service.stopping', { signal, grace_seconds: this.config.stopGraceSeconds });
+    this.readiness.stopping();
+    const tasks = this.app.get(TaskStop);
+    await tasks.stopClaiming();
+    this.app.get(EventStreams).closeReaders();
+    await tasks.finishForeground(this.config.stopGraceSeconds * 1000);
+    // The runs end because their model processes do; both wait for each other's other half.
+    await Promise.all([tasks.endRuns(), this.app.get(ModelResidency).stop()]);
+    await this.closeServer();
+    await this.app.get<PromptCodec>(PROMPT_CODEC).close();
+    await this.app.get(Store).close();
+    await removeServiceFile(this.config.dataDir);
+    this.notices.emit('service.stopped', { exit_code: 0 });
+  }
+
+  private async listen(): Promise<string> {
+    const { host, dataDir } = this.config;
+    await this.app.listen(this.config.port, host);
+    const { port } = this.app.getHttpServer().address() as AddressInfo;
+    const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+    const identity = this.app.get<ServiceIdentity>(SERVICE_IDENTITY);
+    await writeServiceFile(dataDir, {
+      url,
+      pid: process.pid,
+      instance_id: identity.instanceId,
+      version: serviceVersion(),
+      started_at: identity.startedAt,
+    });
+    this.notices.emit('service.listening', { url, host, port, data_dir: dataDir });
+    return url;
+  }
+
+  private async closeServer(): Promise<void> {
+    const server = this.app.getHttpServer();
+    const answered = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeIdleConnections();
+    await Promise.race([answered, delay(LAST_ANSWERS_MS, undefined, { ref: false })]);
+    this.app.get(EventStreams).closeAll();
+    await this.app.close();
+  }
+}
