@@ -1,0 +1,73 @@
+// A service process for measurements: real engine, real store, a directory of its own.
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
+
+/** Starts the service; resolves when it is ready. `call` sends JSON over at most `connections` sockets. */
+export async function startService({ env = {}, connections = 64 } = {}) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'lmsp-bench-'));
+  const child = spawn(process.execPath, [MAIN], {
+    env: { ...process.env, UV_THREADPOOL_SIZE: '8', LMSP_PORT: '0', LMSP_DATA_DIR: dataDir, LMSP_LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  const { url } = await eventually(() => readFile(join(dataDir, 'service.json'), 'utf8').then(JSON.parse));
+  await eventually(async () => (await fetch(`${url}/ready`)).ok || Promise.reject(new Error('not ready')));
+  const token = (await readFile(join(dataDir, 'owner-token'), 'utf8')).trim();
+  const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
+
+  /** Resolves with `{ status, body }`; the body is text. */
+  function call(method, path, body) {
+    return new Promise((resolve, reject) => {
+      const payload = body === undefined ? undefined : JSON.stringify(body);
+      const headers = { authorization: `Bearer ${token}`, ...(payload && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }) };
+      const request = http.request(`${url}${path}`, { method, agent, headers }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk) => (text += chunk)).on('end', () => resolve({ status: response.statusCode, body: text }));
+      });
+      request.on('error', reject).end(payload);
+    });
+  }
+
+  /** Ends it cleanly; the directory stays until `remove`. */
+  async function stop() {
+    agent.destroy();
+    child.kill('SIGTERM');
+    return exited;
+  }
+  return { url, token, dataDir, pid: child.pid, call, stop, remove: () => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** Tries until it works, for a minute. */
+export async function eventually(attempt, limitMs = 60_000) {
+  const end = performance.now() + limitMs;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+      await delay(10);
+    }
+  }
+}
+
+/** Runs `work(i)` for i = 0..count-1, `width` at a time. */
+export async function inParallel(count, width, work) {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: Math.min(width, count) }, async () => {
+      while (next < count) await work(next++);
+    }),
+  );
+}
+
+export function percentile(values, p) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * p) / 100))] ?? 0;
+}
