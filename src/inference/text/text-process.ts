@@ -41,6 +41,8 @@ export class TextProcess {
 
   kill(): void {
     this.child.removeAllListeners('message');
+    // Whoever kills may wait for `gone`.
+    this.child.ref();
     if (this.child.connected) this.child.disconnect();
     this.child.kill('SIGKILL');
   }
