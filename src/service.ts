@@ -14,6 +14,7 @@ import {
   writeServiceFile,
   type ServiceIdentity,
 } from './operations/index.js';
+import { EphemeralResponses } from './responses/index.js';
 import { TaskRecovery, TaskRunner, TaskStop } from './tasks/index.js';
 
 /** Answers that are being written when everything else has ended get this long to reach their clients. */
@@ -26,6 +27,7 @@ export class Service {
   private readonly config: Config;
   private readonly notices: Notices;
   private readonly readiness: Readiness;
+  private failed = false;
 
   constructor(private readonly app: NestExpressApplication) {
     this.config = app.get<Config>(CONFIG);
@@ -39,12 +41,21 @@ export class Service {
     for (const warning of configWarnings(this.config)) this.notices.emit('config.warning', warning);
     await endLeftoverRunners(runnersDirectory(this.config));
     const url = await this.listen();
+    try {
+      await this.letWorkIn();
+    } catch (error) {
+      // A stop that arrives during recovery closes the store under it.
+      if (!this.readiness.isStopping) throw error;
+    }
+    return url;
+  }
+
+  private async letWorkIn(): Promise<void> {
     const report = await this.app.get(TaskRecovery).run((done, total) => this.readiness.recovering(done, total));
-    if (this.readiness.isStopping) return url;
+    if (this.readiness.isStopping) return;
     this.readiness.ready();
     await this.app.get(TaskRunner).start();
     this.notices.emit('service.ready', { recovered: report.total });
-    return url;
   }
 
   /** The clean stop: no background task is cancelled or failed by it. */
@@ -59,19 +70,39 @@ export class Service {
   }
 
   private async end(signal: string): Promise<void> {
-    this.notices.emit('service.stopping', { signal, grace_seconds: this.config.stopGraceSeconds });
+    const { dataDir, stopGraceSeconds } = this.config;
+    this.notices.emit('service.stopping', { signal, grace_seconds: stopGraceSeconds });
     this.readiness.stopping();
     const tasks = this.app.get(TaskStop);
-    await tasks.stopClaiming();
-    this.app.get(EventStreams).closeReaders();
-    await tasks.finishForeground(this.config.stopGraceSeconds * 1000);
+    await this.stage('stop claiming', () => tasks.stopClaiming());
+    await this.stage('close readers', () => this.app.get(EventStreams).closeReaders());
+    await this.stage('finish foreground work', () => this.finishForeground(tasks, stopGraceSeconds * 1000));
     // The runs end because their model processes do; both wait for each other's other half.
-    await Promise.all([tasks.endRuns(), this.app.get(ModelResidency).stop()]);
-    await this.closeServer();
-    await this.app.get<PromptCodec>(PROMPT_CODEC).close();
-    await this.app.get(Store).close();
-    await removeServiceFile(this.config.dataDir);
-    this.notices.emit('service.stopped', { exit_code: 0 });
+    await this.stage('end runs', () => Promise.all([tasks.endRuns(), this.app.get(ModelResidency).stop()]));
+    await this.stage('close the server', () => this.closeServer());
+    await this.stage('close the prompt codec', () => this.app.get<PromptCodec>(PROMPT_CODEC).close());
+    await this.stage('close the store', () => this.app.get(Store).close());
+    await this.stage('remove service.json', () => removeServiceFile(dataDir));
+    this.notices.emit('service.stopped', { exit_code: this.failed ? 1 : 0 });
+    if (this.failed) throw new Error('the stop was not clean; the next start recovers what is left');
+  }
+
+  /** A stage that fails is told and makes the exit code 1; the stages after it still run. */
+  private async stage(stage: string, work: () => unknown): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.failed = true;
+      this.notices.emit('stop.failed', { stage, error });
+    }
+  }
+
+  private async finishForeground(tasks: TaskStop, graceMs: number): Promise<void> {
+    const unstored = this.app.get(EphemeralResponses);
+    await Promise.all([
+      tasks.finishForeground(graceMs),
+      Promise.race([unstored.idle(), delay(graceMs, undefined, { ref: false })]),
+    ]);
   }
 
   private async listen(): Promise<string> {

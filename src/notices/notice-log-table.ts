@@ -19,6 +19,7 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'service.listening': { level: 'info', msg: 'service listening', fields: ['url', 'host', 'port', 'data_dir'] },
   'service.ready': { level: 'info', msg: 'service ready', fields: ['recovered'] },
   'service.stopping': { level: 'info', msg: 'service stopping', fields: ['signal', 'grace_seconds'] },
+  'stop.failed': { level: 'error', msg: 'stage of the stop failed', fields: ['stage', 'error'] },
   'service.stopped': { level: 'info', msg: 'service stopped', fields: ['exit_code'] },
   'config.warning': { level: 'warn', msg: 'setting needs attention', fields: ['key', 'reason'] },
 

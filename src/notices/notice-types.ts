@@ -8,6 +8,8 @@ export interface NoticeTypes {
   'service.listening': { url: string; host: string; port: number; data_dir: string };
   'service.ready': { recovered: number };
   'service.stopping': { signal: string; grace_seconds: number };
+  /** A stage of the stop failed; the later ones go on. */
+  'stop.failed': { stage: string; error: unknown };
   'service.stopped': { exit_code: number };
   /** A setting that works but deserves a second look. */
   'config.warning': { key: string; reason: string };

@@ -20,6 +20,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
  */
 @Injectable()
 export class EphemeralResponses {
+  private readonly running = new Set<Promise<void>>();
+
   constructor(
     private readonly residency: ModelResidency,
     private readonly streams: EventStreams,
@@ -34,6 +36,7 @@ export class EphemeralResponses {
     const log = new EphemeralLog(draft);
     const deadline = this.deadline();
     const stop = AbortSignal.any([signal, deadline]);
+    const leave = this.enter();
     try {
       yield* log.created();
       yield* this.generation(draft, log, stop);
@@ -42,8 +45,27 @@ export class EphemeralResponses {
       const failure = deadline.aborted ? tookTooLong(this.config.taskTimeoutSeconds) : error;
       if (!(failure instanceof DomainError)) throw failure;
       yield* log.failed(failure.toBody());
+    } finally {
+      leave();
     }
     return log.response;
+  }
+
+  /** Resolves when no response of this kind is being made. */
+  async idle(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running);
+  }
+
+  private enter(): () => void {
+    let leave = (): void => undefined;
+    const run = new Promise<void>((resolve) => {
+      leave = () => {
+        this.running.delete(run);
+        resolve();
+      };
+    });
+    this.running.add(run);
+    return () => leave();
   }
 
   /** Throws what keeps the generation from its end, the signal's abort included. */

@@ -1,1 +1,2 @@
+export { EphemeralResponses } from './ephemeral-responses.js';
 export { ResponsesModule, type ResponsesModuleOptions } from './responses.module.js';

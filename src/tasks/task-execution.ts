@@ -38,9 +38,10 @@ export class TaskExecution {
 
   /** Never rejects. */
   async execute(run: ActiveRun): Promise<void> {
-    const limit = this.startTimeLimit(run);
+    let limit: NodeJS.Timeout | undefined;
     try {
       if (await this.loaded(run)) {
+        limit = this.startTimeLimit(run);
         const outcome = await this.outcome(run);
         this.journal.keep(run.claim.taskId);
         await this.settle(run, (tx) => this.end(tx, run, outcome));
