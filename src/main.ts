@@ -19,8 +19,10 @@ async function main(): Promise<void> {
   const app = await NestFactory.create<NestExpressApplication>(AppModule.register(), {
     ...EDGE_OPTIONS,
     abortOnError: false,
-    logger: new NestLog(log.logger),
+    // Nest would log what makes a start fail a second time.
+    logger: false,
   });
+  app.useLogger(new NestLog(log.logger));
   logNotices(app.get(Notices), log.logger);
   const service = new Service(configureApp(app));
   stopOnSignals({ stop: (signal) => service.stop(signal), exit, crash, source: process });
