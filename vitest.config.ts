@@ -8,7 +8,12 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    coverage: { provider: 'v8', include: ['src/**'], exclude: ['src/**/*.spec.ts'], reporter: ['text', 'json-summary'] },
+    coverage: {
+      provider: 'v8',
+      include: ['src/**'],
+      exclude: ['src/**/*.spec.ts'],
+      reporter: ['text', 'json-summary'],
+    },
   },
   // esbuild emits no decorator metadata; Nest's injection by type and the DTO pipe need it.
   plugins: [

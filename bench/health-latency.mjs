@@ -53,5 +53,11 @@ async function during(service, work) {
   done = true;
   await probe;
   const figure = (p) => Math.round(percentile(times, p) * 100) / 100;
-  return { seconds: Math.round((performance.now() - began) / 100) / 10, probes: times.length, p50_ms: figure(50), p99_ms: figure(99), max_ms: figure(100) };
+  return {
+    seconds: Math.round((performance.now() - began) / 100) / 10,
+    probes: times.length,
+    p50_ms: figure(50),
+    p99_ms: figure(99),
+    max_ms: figure(100),
+  };
 }

@@ -26,9 +26,15 @@ export default async function mixedLoad([seconds = '30']) {
   };
   const create = async () => {
     while (running()) {
-      const { status, body } = await note('create', service.call('POST', '/v1/responses', {
-        model: 'pocket', input: 'Tell me a long story about a fox.', background: true, temperature: 1,
-      }));
+      const { status, body } = await note(
+        'create',
+        service.call('POST', '/v1/responses', {
+          model: 'pocket',
+          input: 'Tell me a long story about a fox.',
+          background: true,
+          temperature: 1,
+        }),
+      );
       if (status !== 202) continue;
       const { id } = JSON.parse(body);
       accepted.add(id);
@@ -59,7 +65,11 @@ export default async function mixedLoad([seconds = '30']) {
       if (numbers.some((number, i) => number !== i) || !text.endsWith('data: [DONE]\n\n')) brokenStreams++;
     }
   };
-  await Promise.all([...Array.from({ length: WIDTH }, create), ...Array.from({ length: WIDTH }, cancel), ...Array.from({ length: STREAMS }, stream)]);
+  await Promise.all([
+    ...Array.from({ length: WIDTH }, create),
+    ...Array.from({ length: WIDTH }, cancel),
+    ...Array.from({ length: STREAMS }, stream),
+  ]);
   for (const id of open.splice(0)) await note('cancel', service.call('POST', `/v1/responses/${id}/cancel`));
   await eventually(async () => {
     const { body } = await service.call('GET', '/v1/tasks?status=queued,loading,running,cancelling&limit=1');
@@ -69,7 +79,15 @@ export default async function mixedLoad([seconds = '30']) {
   const logs = await checkLogs(join(service.dataDir, 'lmsp.sqlite'), accepted);
   await service.remove();
   return {
-    seconds: Number(seconds), answers: statuses, faults: [...messages], streamed_events: streamed, broken_streams: brokenStreams, accepted: accepted.size,
-    create_p99_ms: Math.round(percentile(times.create, 99)), cancel_p99_ms: Math.round(percentile(times.cancel, 99)), exit, ...logs,
+    seconds: Number(seconds),
+    answers: statuses,
+    faults: [...messages],
+    streamed_events: streamed,
+    broken_streams: brokenStreams,
+    accepted: accepted.size,
+    create_p99_ms: Math.round(percentile(times.create, 99)),
+    cancel_p99_ms: Math.round(percentile(times.cancel, 99)),
+    exit,
+    ...logs,
   };
 }

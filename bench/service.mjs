@@ -13,7 +13,14 @@ const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
 export async function startService({ env = {}, connections = 64 } = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'lmsp-bench-'));
   const child = spawn(process.execPath, [MAIN], {
-    env: { ...process.env, UV_THREADPOOL_SIZE: '8', LMSP_PORT: '0', LMSP_DATA_DIR: dataDir, LMSP_LOG_LEVEL: 'warn', ...env },
+    env: {
+      ...process.env,
+      UV_THREADPOOL_SIZE: '8',
+      LMSP_PORT: '0',
+      LMSP_DATA_DIR: dataDir,
+      LMSP_LOG_LEVEL: 'warn',
+      ...env,
+    },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const exited = new Promise((resolve) => child.once('exit', resolve));
@@ -26,10 +33,16 @@ export async function startService({ env = {}, connections = 64 } = {}) {
   function call(method, path, body) {
     return new Promise((resolve, reject) => {
       const payload = body === undefined ? undefined : JSON.stringify(body);
-      const headers = { authorization: `Bearer ${token}`, ...(payload && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }) };
+      const headers = {
+        authorization: `Bearer ${token}`,
+        ...(payload && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
+      };
       const request = http.request(`${url}${path}`, { method, agent, headers }, (response) => {
         let text = '';
-        response.setEncoding('utf8').on('data', (chunk) => (text += chunk)).on('end', () => resolve({ status: response.statusCode, body: text }));
+        response
+          .setEncoding('utf8')
+          .on('data', (chunk) => (text += chunk))
+          .on('end', () => resolve({ status: response.statusCode, body: text }));
       });
       request.on('error', reject).end(payload);
     });
@@ -41,7 +54,15 @@ export async function startService({ env = {}, connections = 64 } = {}) {
     child.kill('SIGTERM');
     return exited;
   }
-  return { url, token, dataDir, pid: child.pid, call, stop, remove: () => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }) };
+  return {
+    url,
+    token,
+    dataDir,
+    pid: child.pid,
+    call,
+    stop,
+    remove: () => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }),
+  };
 }
 
 /** Tries until it works, for a minute. */

@@ -28,7 +28,13 @@ afterEach(async () => {
 async function load(service: ServiceProcess): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < RUNNING + QUEUED; i++) {
-    const body = { model: 'pocket', input: 'Tell me a very long story about a bear.', background: true, seed: i, temperature: 1 };
+    const body = {
+      model: 'pocket',
+      input: 'Tell me a very long story about a bear.',
+      background: true,
+      seed: i,
+      temperature: 1,
+    };
     const { id } = await service.json<{ id: string }>('POST', '/v1/responses', body);
     ids.push(id.replace('resp_', 'task_'));
   }
@@ -63,20 +69,24 @@ describe('a stop with 4 running and 20 queued background tasks (WIRE B6 clean st
     ['SIGTERM to npm alone', NPM, (service: ServiceProcess) => service.signal('SIGTERM')],
     ['SIGINT to the whole process group', NPM, (service: ServiceProcess) => service.signalGroup('SIGINT')],
     ['SIGTERM to the service', undefined, (service: ServiceProcess) => service.signal('SIGTERM')],
-  ] as const)('%s ends with 0, and a start completes all of them', async (_name, command, stop) => {
-    const service = await start({ env: ENV, command });
-    const ids = await load(service);
-    stop(service);
-    expect(await service.exit()).toBe(0);
-    expect(existsSync(join(service.dataDir, 'lmsp.sqlite-wal'))).toBe(false);
-    expect(existsSync(join(service.dataDir, 'service.json'))).toBe(false);
-    expect(() => process.kill(service.pid, 0)).toThrow();
-    const stopped = await openStoredLogs(service.dataDir);
-    const statuses = stopped.tasks.map((task) => task.status);
-    expect(statuses.filter((status) => status === 'cancelled' || status === 'failed')).toEqual([]);
-    expect(stopped.tasks.filter((task) => task.owner !== null)).toEqual([]);
-    await finish(service, ids);
-  }, 180_000);
+  ] as const)(
+    '%s ends with 0, and a start completes all of them',
+    async (_name, command, stop) => {
+      const service = await start({ env: ENV, command });
+      const ids = await load(service);
+      stop(service);
+      expect(await service.exit()).toBe(0);
+      expect(existsSync(join(service.dataDir, 'lmsp.sqlite-wal'))).toBe(false);
+      expect(existsSync(join(service.dataDir, 'service.json'))).toBe(false);
+      expect(() => process.kill(service.pid, 0)).toThrow();
+      const stopped = await openStoredLogs(service.dataDir);
+      const statuses = stopped.tasks.map((task) => task.status);
+      expect(statuses.filter((status) => status === 'cancelled' || status === 'failed')).toEqual([]);
+      expect(stopped.tasks.filter((task) => task.owner !== null)).toEqual([]);
+      await finish(service, ids);
+    },
+    180_000,
+  );
 
   it('kill -9 instead: the same end', async () => {
     const service = await start({ env: ENV });

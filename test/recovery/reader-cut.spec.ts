@@ -32,7 +32,8 @@ function readSome(path: string, lastEventId: number, bytes: number): Promise<Pie
     const headers: Record<string, string> = { authorization: `Bearer ${service.token}`, accept: 'text/event-stream' };
     if (lastEventId >= 0) headers['last-event-id'] = String(lastEventId);
     const request = get(`${service.url}${path}`, { headers, agent: false }, (response) => {
-      if (response.statusCode !== 200 && response.statusCode !== 204) reject(new Error(`status ${response.statusCode}`));
+      if (response.statusCode !== 200 && response.statusCode !== 204)
+        reject(new Error(`status ${response.statusCode}`));
       const chunks: Buffer[] = [];
       let left = bytes;
       response.on('data', (chunk: Buffer) => {
@@ -70,7 +71,7 @@ it(`a reader cut ${CUTS} times at random bytes sees each event once, in order, b
     const { id } = await service.json<{ id: string }>('POST', '/v1/responses', body);
     const path = `/v1/tasks/task_${id.slice(5)}/events`;
     const seen: string[] = [];
-    for (let ended = false; !ended; ) {
+    for (let ended = false; !ended;) {
       const last = seen.length - 1;
       const bytes = cuts < CUTS ? 1 + Math.floor(random() * LARGEST_READ) : Number.MAX_SAFE_INTEGER;
       const piece = await readSome(path, last, bytes);

@@ -36,7 +36,10 @@ describe('a start that cannot be (OPERATE 1.2)', () => {
 
   it('a file that is no store of ours ends with 65 and is left alone', async () => {
     const dataDir = await temporaryDirectory();
-    await writeFile(join(dataDir, 'lmsp.sqlite'), 'this is not a database, and it is nobody’s to overwrite\n'.repeat(50));
+    await writeFile(
+      join(dataDir, 'lmsp.sqlite'),
+      'this is not a database, and it is nobody’s to overwrite\n'.repeat(50),
+    );
     const service = await launch({ dataDir });
     expect(await service.exit()).toBe(65);
     expect(service.output.trim().split('\n')).toHaveLength(1);
