@@ -46,12 +46,13 @@ export class ModelLoader {
   }
 
   private tellLoaded(id: string, { info }: EngineModel, durationMs: number): void {
-    const { kvMode, residentBytes } = info;
+    const { kvMode, residentBytes, warnings } = info;
     this.notices.emit('model.loaded', {
       model: id,
       duration_ms: Math.round(durationMs),
       kv_mode: kvMode,
       resident_bytes: residentBytes,
     });
+    for (const reason of warnings) this.notices.emit('model.warning', { model: id, reason });
   }
 }

@@ -42,11 +42,11 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
 
   'model.loading': { level: 'info', msg: 'model loading', fields: ['model'] },
   'model.loaded': { level: 'info', msg: 'model loaded', fields: ['model', 'duration_ms', 'kv_mode', 'resident_bytes'] },
+  'model.warning': { level: 'warn', msg: 'model needs attention', fields: ['model', 'reason'] },
   'model.load_failed': { level: 'error', msg: 'model load failed', fields: ['model', 'error_code', 'reason'] },
   'model.unloaded': { level: 'info', msg: 'model unloaded', fields: ['model'] },
   'model.broken': { level: 'error', msg: 'model broken', fields: ['model', 'error_code', 'reason'] },
 
-  'runner.started': { level: 'debug', msg: 'runner started', fields: ['model', 'pid'] },
   'runner.lost': { level: 'error', msg: 'runner lost', fields: ['model', 'reason'] },
   'runner.log': { level: 'warn', msg: 'runner wrote to standard error', fields: ['model', 'pid', 'line'] },
 

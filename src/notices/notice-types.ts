@@ -47,11 +47,12 @@ export interface NoticeTypes {
 
   'model.loading': { model: string };
   'model.loaded': { model: string; duration_ms: number; kv_mode: string; resident_bytes: number };
+  /** The model works, but not as its user may expect: no end token, say. */
+  'model.warning': { model: string; reason: string };
   'model.load_failed': { model: string; error_code: string; reason: string };
   'model.unloaded': { model: string };
   'model.broken': { model: string; error_code: string; reason: string };
 
-  'runner.started': { model: string; pid: number };
   'runner.lost': { model: string; reason: string };
   /** A line that the model process or its native library wrote to standard error. */
   'runner.log': { model: string; pid: number; line: string };

@@ -9,7 +9,7 @@ export class ManualModel implements EngineModel {
     endTokenIds: [2],
     residentBytes: 1,
     fingerprint: 'manual',
-    warnings: [],
+    warnings: [] as string[],
   };
   closed = false;
   private end!: (end: { expected: boolean; message: string }) => void;
@@ -35,7 +35,7 @@ export class ManualModel implements EngineModel {
 /** One call of `open` that waits for the test. */
 export interface Opening {
   spec: ModelSpec;
-  succeed(): ManualModel;
+  succeed(info?: Partial<ManualModel['info']>): ManualModel;
   fail(error: Error): void;
 }
 
@@ -50,9 +50,10 @@ export class ManualEngine implements InferenceEngine {
       this.openings.push({
         spec,
         fail: reject,
-        succeed: () => {
+        succeed: (info = {}) => {
           this.opened += 1;
           const model = new ManualModel(`manual-${this.opened}`);
+          Object.assign(model.info, info);
           resolve(model);
           return model;
         },

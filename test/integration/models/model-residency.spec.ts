@@ -24,13 +24,14 @@ let engine: ManualEngine;
 let clock: ManualClock;
 let catalogue: ModelCatalogue;
 let residency: ModelResidency;
+let notices: Notices;
 let seen: NoticeName[];
 
 beforeEach(async () => {
   [test, folder, other] = await Promise.all([openTestStore(), ModelFolder.copy(), ModelFolder.copy()]);
   engine = new ManualEngine();
   clock = new ManualClock();
-  const notices = new Notices();
+  notices = new Notices();
   seen = [];
   notices.onAny((name) => void seen.push(name));
   const config = loadConfig({ LMSP_MAX_ROWS: `${MAX_ROWS}`, LMSP_MAX_WAITING_REQUESTS: `${MAX_WAITING}` });
@@ -88,6 +89,16 @@ describe('a load', () => {
     expect(new Set(served.map(({ owner }) => owner)).size).toBe(1);
     expect(residency.runtime('pocket')).toMatchObject({ state: 'loaded', loadedAt: expect.any(Number) as number });
     expect(seen).toEqual(['model.loading', 'model.loaded']);
+  });
+
+  it('tells what an operator should know about a loaded model (CASES BL-23: no end token)', async () => {
+    const told: object[] = [];
+    notices.on('model.warning', (notice) => void told.push(notice));
+    const load = residency.load('pocket');
+    await waitFor('the load', () => engine.openings[0]);
+    engine.openings[0]?.succeed({ warnings: ['the model names no end token'] });
+    await load;
+    expect(told).toEqual([{ model: 'pocket', reason: 'the model names no end token' }]);
   });
 
   it('hands the engine folder, graph, rows and threads', async () => {
