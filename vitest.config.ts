@@ -4,7 +4,10 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['src/**/*.spec.ts', 'test/**/*.spec.ts'],
+    globalSetup: 'test/support/temporary-root.ts',
     pool: 'forks',
+    // The runtime that some tests load into their own process reports its use otherwise.
+    env: { ORT_DISABLE_TELEMETRY: '1' },
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,6 +113,15 @@ describe('the runner process', () => {
       message: expect.stringMatching(message) as string,
     });
     expect(notedPids(engine.runnersDirectory)).toEqual([]);
+  });
+
+  it.runIf(process.platform === 'linux')('tells the runtime to report nothing to its maker', async () => {
+    const engine = realEngine();
+    const model = await engine.open(POCKET);
+    const [pid] = notedPids(engine.runnersDirectory);
+    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    expect(environment).toContain('ORT_DISABLE_TELEMETRY=1');
+    await model.close();
   });
 
   it('refuses a load when its process cannot start', async () => {

@@ -114,7 +114,11 @@ export class ServiceProcess {
 
   /** Ends the process if it still runs and removes the data directory. */
   async dispose(): Promise<void> {
-    if (this.child.exitCode === null && this.child.signalCode === null) await this.kill();
+    if (this.child.exitCode === null && this.child.signalCode === null) {
+      // Where npm was started, the service is another process of the group.
+      this.signalGroup('SIGKILL');
+      await this.ended;
+    }
     await rm(this.dataDir, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -13,6 +13,9 @@ export interface RunnerProcessOptions {
   output(text: string): void;
 }
 
+/** onnxruntime 1.30 reports its use to its maker unless it is told not to. */
+const RUNNER_ENVIRONMENT = { ORT_DISABLE_TELEMETRY: '1' };
+
 /** A runner as a child process with a message channel. */
 export class RunnerProcess implements RunnerLink {
   gone: Promise<string>;
@@ -21,7 +24,7 @@ export class RunnerProcess implements RunnerLink {
   constructor(options: RunnerProcessOptions) {
     this.child = fork(options.entry, [], {
       serialization: 'advanced',
-      env: options.env,
+      env: { ...RUNNER_ENVIRONMENT, ...options.env },
       execArgv: [],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
