@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { isAbsolute, normalize } from 'node:path';
 import envPaths from 'env-paths';
-import { foundAtStart, oneOf, whole, type Setting } from './setting.js';
+import { flag, foundAtStart, oneOf, whole, type Setting } from './setting.js';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
@@ -52,6 +52,10 @@ export const CONFIG_TABLE = {
   eventPageSize: whole(256, { min: 1, max: 1000 }, 'Events read from disk at a time for a stream.'),
 
   maxRows: whole(8, { min: 0, max: 64 }, 'Sequences a model decodes together; 0 pauses the queue.'),
+  batchInvariant: flag(
+    false,
+    'Same output whatever runs beside it, also where the processor makes a lone stream pay for it.',
+  ),
   threads: foundAtStart(
     whole(1, { min: 1, max: 256 }, 'Threads of the inference runtime.'),
     () => Math.min(availableParallelism(), 4),

@@ -29,6 +29,16 @@ export function oneOf<const T extends string>(words: readonly T[], fallback: T, 
   };
 }
 
+/** Yes or no. */
+export function flag(fallback: boolean, meaning: string): Setting<boolean> {
+  return {
+    expected: 'true or false',
+    parse: (text) => (text === 'true' ? true : text === 'false' ? false : null),
+    fallback: () => fallback,
+    meaning,
+  };
+}
+
 /** The same setting with a default that is found out at start; `text` describes it to people. */
 export function foundAtStart<T>(setting: Setting<T>, fallback: () => T, text: string): Setting<T> {
   return { ...setting, fallback, fallbackText: text };

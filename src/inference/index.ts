@@ -2,6 +2,7 @@ export {
   INFERENCE_ENGINE,
   type EngineModel,
   type EngineModelInfo,
+  type ExactPromises,
   type FinishReason,
   type Generation,
   type GenerationEnd,
@@ -10,8 +11,10 @@ export {
   type GenerationStep,
   type InferenceEngine,
   type KernelClass,
+  type LoggedToken,
   type ModelSpec,
   type OpenOptions,
+  type ReplayedStep,
   type SamplingParameters,
 } from './inference-engine.js';
 export { PROMPT_CODEC, type ChatMessage, type PromptCodec } from './prompt-codec.js';

@@ -33,6 +33,10 @@ export interface ModelSpec {
   rows: number;
   /** Intra-op threads of the runtime. */
   threads: number;
+  /** Digest of the model's files as registered; part of the fingerprint. */
+  digest?: string;
+  /** A row gives the same bits whatever runs beside it, also where that costs a lone row its speed (ENGINE 2.8). */
+  batchInvariant?: boolean;
 }
 
 /** What became known by opening the model. Counts are tokens unless said. */
@@ -46,12 +50,23 @@ export interface EngineModelInfo {
   /** Resident memory of the runner after load, bytes. */
   residentBytes: number;
   /**
-   * What beside the model's files must be equal for a snapshot to be continued exactly (ENGINE 4.7): runtime, processor,
-   * cache mode, versions. An opaque digest; the files have digests of their own in the catalogue.
+   * What must be equal for a snapshot to be continued exactly (ENGINE 4.7): the model's files, runtime, processor,
+   * kernel classes, cache mode, versions. An opaque digest without white space.
    */
   fingerprint: string;
+  /** Sets of kernels that the number of rows chooses from, as measured at load: 1, 2 (a lone row has its own), more. */
+  kernelClasses: number;
+  exact: ExactPromises;
   /** Warnings worth an operator's log line, e.g. a model without end tokens. */
   warnings: string[];
+}
+
+/** What holds bit by bit on this machine (ENGINE 2.8). */
+export interface ExactPromises {
+  /** A generation continued from its log equals the uninterrupted one. */
+  resume: boolean;
+  /** An output does not depend on what runs beside it. */
+  batchInvariant: boolean;
 }
 
 export interface GenerationRequest {
@@ -66,6 +81,18 @@ export interface GenerationRequest {
   stop: string[];
   /** At least 1. Also bounded by contextLength - promptIds.length. */
   maxOutputTokens: number;
+  /**
+   * Tokens of an earlier attempt, to go on behind (ENGINE 4.8): they are decoded again each in its kernel class, drawn
+   * by nobody and reported as no step; the next step has the index behind them. A log that holds the end already ends
+   * the generation at once.
+   */
+  replay?: LoggedToken[];
+}
+
+/** What is remembered of one token: enough to decode it again the way it was decoded (ENGINE 4.7). */
+export interface LoggedToken {
+  tokenId: number;
+  kernelClass: KernelClass;
 }
 
 /**
@@ -87,6 +114,9 @@ export interface GenerationStep {
   finish: FinishReason | null;
 }
 
+/** What a token of the log yields, as its step once said. */
+export type ReplayedStep = Pick<GenerationStep, 'text' | 'finish'>;
+
 /** `stop`: end token or stop string; `limit`: maxOutputTokens or context length reached. */
 export type FinishReason = 'stop' | 'limit';
 
@@ -103,6 +133,10 @@ export type GenerationEnd =
 export interface GenerationListener {
   /** Tokens of the prompt processed so far. */
   prefilled?(tokens: number): void;
+  /** Once, before all else, for a request with `replay`: what its tokens yield, stop test included. */
+  rebuilt?(steps: ReplayedStep[]): void;
+  /** Tokens of the log decoded again so far. */
+  replayed?(tokens: number): void;
   step(step: GenerationStep): void;
 }
 

@@ -6,7 +6,7 @@ import type { EngineModelInfo, GenerationRequest } from './inference-engine.js';
  * one wraps around unnoticed (ENGINE 7.21). Throws DomainError invalid_value or context_length_exceeded.
  */
 export function checkRequest(request: GenerationRequest, info: EngineModelInfo): void {
-  const { promptIds, maxOutputTokens, seed, sampling } = request;
+  const { promptIds, maxOutputTokens, seed, sampling, replay = [] } = request;
   const { vocabularySize, contextLength } = info;
   if (promptIds.length === 0) throw new DomainError('invalid_value', 'the prompt holds no tokens', { param: 'input' });
   if (promptIds.length >= contextLength) {
@@ -17,7 +17,7 @@ export function checkRequest(request: GenerationRequest, info: EngineModelInfo):
     );
   }
   const isTokenId = (id: number): boolean => Number.isInteger(id) && id >= 0 && id < vocabularySize;
-  const wrong = promptIds.find((id) => !isTokenId(id));
+  const wrong = [...promptIds, ...replay.map(({ tokenId }) => tokenId)].find((id) => !isTokenId(id));
   if (wrong !== undefined) {
     throw new DomainError('invalid_value', `token id ${wrong} is not in 0..${vocabularySize - 1}`, { param: 'input' });
   }

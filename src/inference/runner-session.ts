@@ -1,5 +1,6 @@
+import type { KernelRules } from './generation/kernel-rules.js';
 import type { LanguageModel } from './generation/language-model.js';
-import { Scheduler } from './generation/scheduler.js';
+import { Scheduler, type TurnReport } from './generation/scheduler.js';
 import type { TokenDecoder } from './generation/text-assembler.js';
 import type { FromRunner, ToRunner } from './runner-protocol.js';
 
@@ -7,6 +8,7 @@ export interface RunnerSessionOptions {
   model: LanguageModel;
   decoder: TokenDecoder;
   rows: number;
+  rules?: KernelRules;
   send: (message: FromRunner) => void;
   /** Awaited between turns; must let the event loop take in messages. */
   pause: () => Promise<void>;
@@ -19,10 +21,9 @@ export class RunnerSession {
   private turning = false;
 
   constructor(private readonly options: RunnerSessionOptions) {
-    const { model, decoder, rows, send } = options;
-    this.scheduler = new Scheduler(model, decoder, rows, (report) =>
-      send({ kind: 'report', report, received: this.received }),
-    );
+    const { model, decoder, rows, send, rules } = options;
+    const report = (turn: TurnReport): void => send({ kind: 'report', report: turn, received: this.received });
+    this.scheduler = new Scheduler(model, decoder, rows, report, rules);
   }
 
   handle(message: Exclude<ToRunner, { kind: 'open' }>): void {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { StoreReader, UnitOfWork } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
+import type { ExactPromises } from '../inference/index.js';
 import { Notices } from '../notices/index.js';
 import type { EmbeddedModel } from './embedded-models.js';
 import { FolderInspector } from './folder-inspector.js';
@@ -65,8 +66,8 @@ export class ModelCatalogue {
   }
 
   /** The Model object of WIRE B2. */
-  toWire(record: ModelRecord, runtime: ModelRuntime | null): ModelObject {
-    return toModelObject(record, runtime);
+  toWire(record: ModelRecord, runtime: ModelRuntime | null, exact: ExactPromises | null): ModelObject {
+    return toModelObject(record, runtime, exact);
   }
 
   /**

@@ -29,10 +29,11 @@ export class ModelLoader {
     const since = performance.now();
     this.notices.emit('model.loading', { model: id });
     try {
-      const { directory, graphFile } = await this.catalogue.verify(id, signal);
-      const { maxRows, threads } = this.config;
+      const { directory, graphFile, digest } = await this.catalogue.verify(id, signal);
+      const { maxRows, threads, batchInvariant } = this.config;
       // With 0 rows nothing is claimed, yet a model may be loaded by hand.
-      const spec = { id, directory, graphFile, rows: Math.max(maxRows, 1), threads };
+      const rows = Math.max(maxRows, 1);
+      const spec = { id, directory, graphFile, rows, threads, digest: digest ?? '', batchInvariant };
       const model = await this.engine.open(spec, { signal });
       this.tellLoaded(id, model, performance.now() - since);
       return model;

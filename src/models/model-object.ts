@@ -1,3 +1,4 @@
+import type { ExactPromises } from '../inference/index.js';
 import type { ModelRecord } from './model-record.js';
 
 /** What is live about a model that is being loaded or is loaded; null for one that is neither. */
@@ -26,12 +27,17 @@ export interface ModelObject {
     loaded_at: number | null;
     error: { code: string; message: string } | null;
     activations: string;
-    /** What holds on this machine (ENGINE 2.8); null: not measured. */
-    exact: null;
+    /** What holds bit by bit on this machine (ENGINE 2.8); null: not loaded yet. */
+    exact: { resume: boolean; batch_invariant: boolean } | null;
   };
 }
 
-export function toModelObject(record: ModelRecord, runtime: ModelRuntime | null): ModelObject {
+/** `exact`: as measured by the last load since the service started, or null. */
+export function toModelObject(
+  record: ModelRecord,
+  runtime: ModelRuntime | null,
+  exact: ExactPromises | null,
+): ModelObject {
   return {
     id: record.id,
     object: 'model',
@@ -50,7 +56,7 @@ export function toModelObject(record: ModelRecord, runtime: ModelRuntime | null)
       loaded_at: runtime?.loadedAt == null ? null : seconds(runtime.loadedAt),
       error: record.error,
       activations: record.activations ?? 'file',
-      exact: null,
+      exact: exact && { resume: exact.resume, batch_invariant: exact.batchInvariant },
     },
   };
 }

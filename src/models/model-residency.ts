@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
+import type { ExactPromises } from '../inference/index.js';
 import { Notices } from '../notices/index.js';
 import { ModelLoader } from './model-loader.js';
 import type { ModelRuntime } from './model-object.js';
@@ -84,6 +85,11 @@ export class ModelResidency {
   /** Null: neither loaded nor being loaded. */
   runtime(modelId: string): ModelRuntime | null {
     return this.slots.get(modelId)?.runtime ?? null;
+  }
+
+  /** What holds bit by bit, as the model's last load found; null: it has not been loaded since the start. */
+  exact(modelId: string): ExactPromises | null {
+    return this.slots.get(modelId)?.exact ?? null;
   }
 
   /** Ends all processes whoever uses them (WIRE B6, clean stop); seats and loads are refused from now on. */

@@ -1,4 +1,4 @@
-import type { EngineModel } from '../inference/index.js';
+import type { EngineModel, ExactPromises } from '../inference/index.js';
 import type { ModelRuntime } from './model-object.js';
 import { Incarnation, type ModelSeat } from './model-seat.js';
 import { asLoadError, modelInUse, shuttingDown } from './models.errors.js';
@@ -29,6 +29,8 @@ export interface SlotSurroundings {
  * get them in turn.
  */
 export class ModelSlot {
+  /** As measured by the last load. */
+  exact: ExactPromises | null = null;
   private current: Incarnation | null = null;
   private closing: Promise<void> | null = null;
   private readonly queue = new SeatQueue();
@@ -157,6 +159,7 @@ export class ModelSlot {
   private opened(incarnation: Incarnation, model: EngineModel): void {
     const { clock } = this.surroundings;
     const since = clock.now();
+    this.exact = model.info.exact;
     incarnation.opened = model;
     incarnation.loadedAt = Date.now();
     void model.gone.then(({ message }) => {

@@ -48,6 +48,6 @@ export class ModelsController {
   }
 
   private show(record: ModelRecord): ModelObject {
-    return this.catalogue.toWire(record, this.residency.runtime(record.id));
+    return this.catalogue.toWire(record, this.residency.runtime(record.id), this.residency.exact(record.id));
   }
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STEP_WINDOW, type EngineModel, type InferenceEngine, type ModelSpec } from '../../src/inference/index.js';
 import { waitFor } from '../support/wait-for.js';
 import { endlessRequest, Recording, request, runTogether } from './recording.js';
+import { replayContract } from './replay-contract.js';
 
 export interface EngineUnderTest {
   engine: InferenceEngine;
@@ -238,6 +239,8 @@ export function engineContract(name: string, start: () => Promise<EngineUnderTes
         await narrow.close();
       });
     });
+
+    replayContract(() => ({ model, prompts: under.prompts }));
 
     describe('close', () => {
       it('ends what runs and waits as lost, says that it was expected, and takes no more', async () => {

@@ -21,7 +21,10 @@ async function logitsOf(session: OnnxSession, layout: GraphLayout, kvMode: KvMod
   }
   const lengths = prompts.map((ids) => ids.length);
   const step = async (rows: number[]): Promise<void> => {
-    for (const logits of await model.decode(rows.map((row) => ({ tokenId: 100 + row, past: lengths[row]! }))))
+    for (const logits of await model.decode(
+      rows.map((row) => ({ tokenId: 100 + row, past: lengths[row]! })),
+      0,
+    ))
       seen.push(...logits);
     for (const row of rows) lengths[row]!++;
   };

@@ -4,6 +4,8 @@ import type {
   GenerationEnd,
   GenerationRequest,
   GenerationStep,
+  LoggedToken,
+  ReplayedStep,
   SamplingParameters,
 } from '../../src/inference/index.js';
 
@@ -41,6 +43,8 @@ export function endlessRequest(model: EngineModel, promptIds: number[], maxOutpu
 export class Recording {
   readonly steps: GenerationStep[] = [];
   readonly prefilled: number[] = [];
+  readonly rebuilt: ReplayedStep[] = [];
+  readonly replayed: number[] = [];
   readonly generation: Generation;
   readonly ended: Promise<GenerationEnd>;
   acknowledging: boolean;
@@ -49,6 +53,8 @@ export class Recording {
     this.acknowledging = acknowledging;
     this.generation = model.generate(asked, {
       prefilled: (tokens) => this.prefilled.push(tokens),
+      rebuilt: (steps) => this.rebuilt.push(...steps),
+      replayed: (tokens) => this.replayed.push(tokens),
       step: (step) => {
         this.steps.push(step);
         if (this.acknowledging) this.generation.acknowledge(step.index);
@@ -59,6 +65,11 @@ export class Recording {
 
   get text(): string {
     return this.steps.map((step) => step.text).join('');
+  }
+
+  /** What a journal of the first `count` steps would hold. */
+  log(count: number): LoggedToken[] {
+    return this.steps.slice(0, count).map(({ tokenId, kernelClass }) => ({ tokenId, kernelClass }));
   }
 
   get ids(): number[] {

@@ -12,6 +12,8 @@
  *   run, as a long native call does: cancels wait. `hold('loads')` keeps open() waiting. `release(what)` ends a hold.
  * - `failLoads(error)`: open() rejects with it, until called with null.
  * - `killAll()`: every open model dies as by accident; `models` are those open now, `requests` all generations so far.
+ * - `loneRowDiffers`: as on a processor with two kernel classes; `exact` and `fingerprint`: what the model says of itself.
+ * - `vocabulary`: of another engine, whose ids mean the same here: a log outlives its engine.
  * - `decoder`: the token decoder of its ids, for replaying a log.
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
@@ -21,6 +23,7 @@ import type { TokenDecoder } from '../../src/inference/generation/text-assembler
 import type {
   EngineModel,
   EngineModelInfo,
+  ExactPromises,
   GenerationRequest,
   InferenceEngine,
   ModelSpec,
@@ -44,6 +47,10 @@ export interface FakeEngineOptions {
   /** Time without a report after which a model with work is taken for dead. */
   stallSeconds?: number;
   maxWaiting?: number;
+  loneRowDiffers?: boolean;
+  vocabulary?: FakeVocabulary;
+  exact?: ExactPromises;
+  fingerprint?: string;
 }
 
 export type Hold = 'loads' | 'steps' | 'runs';
@@ -56,11 +63,11 @@ export class FakeEngine implements InferenceEngine {
   readonly decoder: TokenDecoder;
   private readonly gates: Record<Hold, Gate> = { loads: new Gate(), steps: new Gate(), runs: new Gate() };
   private readonly links = new Set<FakeLink>();
-  private readonly vocabulary: FakeVocabulary;
+  readonly vocabulary: FakeVocabulary;
   private loadError: DomainError | null = null;
 
   constructor(private readonly options: FakeEngineOptions = {}) {
-    this.vocabulary = new FakeVocabulary(options.vocabularySize ?? 4096);
+    this.vocabulary = options.vocabulary ?? new FakeVocabulary(options.vocabularySize ?? 4096);
     this.decoder = this.vocabulary;
   }
 
@@ -72,7 +79,7 @@ export class FakeEngine implements InferenceEngine {
     if (this.loadError) throw this.loadError;
     progress?.(1);
     const link = new FakeLink((running) => this.session(spec, running));
-    const model = new RunnerModel(this.info(), link, {
+    const model = new RunnerModel(this.info(spec), link, {
       stallSeconds: this.options.stallSeconds ?? 3600,
       maxGenerations: spec.rows + (this.options.maxWaiting ?? 256),
     });
@@ -105,21 +112,24 @@ export class FakeEngine implements InferenceEngine {
     for (const link of this.links) link.kill();
   }
 
-  private info(): EngineModelInfo {
+  private info({ digest, batchInvariant = false }: ModelSpec): EngineModelInfo {
+    const { loneRowDiffers = false } = this.options;
     return {
       contextLength: this.options.contextLength ?? 2048,
       vocabularySize: this.vocabulary.size,
       kvMode: 'in-place',
       endTokenIds: [END_ID],
       residentBytes: 1_000_000,
-      fingerprint: 'fake',
+      fingerprint: this.options.fingerprint ?? `fake/${digest ?? ''}`,
+      kernelClasses: loneRowDiffers ? 2 : 1,
+      exact: this.options.exact ?? { resume: true, batchInvariant: batchInvariant || !loneRowDiffers },
       warnings: [],
     };
   }
 
   private session(spec: ModelSpec, link: FakeLink): RunnerSession {
     const script = this.options.tokens ?? ((): Piece[] => ['Hello', ',', ' world', '!']);
-    const model = new ScriptedModel(this.info(), this.vocabulary, this.gates.runs, (request) => {
+    const model = new ScriptedModel(this.info(spec), this.vocabulary, this.gates.runs, (request) => {
       this.requests.push(request);
       return script(request);
     });
@@ -127,7 +137,10 @@ export class FakeEngine implements InferenceEngine {
       await (this.options.stepDelayMs ? delay(this.options.stepDelayMs) : nextTurn());
       await link.between(this.gates.steps.pass());
     };
-    return new RunnerSession({ model, decoder: this.decoder, rows: spec.rows, send: (m) => link.deliver(m), pause });
+    const { loneRowDiffers = false } = this.options;
+    const rules = { loneRowDiffers, alwaysBatch: loneRowDiffers && spec.batchInvariant === true, fixedChunks: false };
+    const send = (message: FromRunner): void => link.deliver(message);
+    return new RunnerSession({ model, decoder: this.decoder, rows: spec.rows, rules, send, pause });
   }
 }
 
@@ -176,7 +189,7 @@ class FakeLink implements RunnerLink {
 }
 
 /** Ids of pieces, given out as they are first seen; 0 is the end token. */
-class FakeVocabulary implements TokenDecoder {
+export class FakeVocabulary implements TokenDecoder {
   readonly endTokenIds = new Set([END_ID]);
   readonly hiddenTokenIds = new Set([END_ID]);
   private readonly ids = new Map<string, number>();
@@ -225,9 +238,9 @@ class ScriptedModel implements LanguageModel {
     return end < this.rows[row]!.promptLength ? new Float32Array(this.vocabularySize) : this.logits(row, end);
   }
 
-  async decode(inputs: readonly DecodeInput[]): Promise<Float32Array[]> {
+  async decode(inputs: readonly DecodeInput[], first: number): Promise<Float32Array[]> {
     await this.gate.pass();
-    return inputs.map(({ past }, row) => this.logits(row, past + 1));
+    return inputs.map(({ past }, i) => this.logits(first + i, past + 1));
   }
 
   move(from: number, to: number): void {
@@ -235,7 +248,9 @@ class ScriptedModel implements LanguageModel {
   }
 
   private logits(row: number, length: number): Float32Array {
-    const { promptLength, drawn, rest } = this.rows[row]!;
+    // The partner of a lone row may be nobody, or a prompt that is being taken in.
+    const { promptLength = Infinity, drawn = [], rest } = this.rows[row] ?? {};
+    if (!rest || length < promptLength) return new Float32Array(this.vocabularySize);
     while (drawn.length <= length - promptLength) {
       const next = rest.next();
       drawn.push(next.done ? END : next.value);

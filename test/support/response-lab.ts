@@ -99,7 +99,7 @@ export class ResponseLab {
 
   /** What the next process finds; this one is closed. */
   async reopened(options: FakeEngineOptions = {}): Promise<ResponseLab> {
-    return ResponseLab.on(await this.tasks.reopened(), options);
+    return ResponseLab.on(await this.tasks.reopened(), { vocabulary: this.engine.vocabulary, ...options });
   }
 
   close(): Promise<void> {

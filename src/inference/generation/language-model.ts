@@ -7,7 +7,8 @@ export interface DecodeInput {
 }
 
 /**
- * A model with a cache of rows, as the scheduler drives it: one call at a time, rows 0..n-1 decode together.
+ * A model with a cache of rows, as the scheduler drives it: one call at a time, neighbouring rows decode together. What
+ * a run writes behind `past` may be written again: a later one counts.
  * Returned logits ([vocabulary], float32) are views that hold until the next call.
  */
 export interface LanguageModel {
@@ -17,8 +18,8 @@ export interface LanguageModel {
   admit?(row: number, request: GenerationRequest): void;
   /** Takes in a chunk of the prompt behind `past` tokens; logits of its last position. */
   prefill(row: number, ids: readonly number[], past: number): Promise<Float32Array>;
-  /** One step for rows 0..inputs.length-1, logits per row. */
-  decode(inputs: readonly DecodeInput[]): Promise<Float32Array[]>;
+  /** One step for inputs.length rows from row `first`, logits per row. */
+  decode(inputs: readonly DecodeInput[], first: number): Promise<Float32Array[]>;
   /** Copies the first `tokens` positions of a row's cache to another row. */
   move(from: number, to: number, tokens: number): void;
 }

@@ -1,4 +1,4 @@
-import type { GenerationRequest } from '../inference-engine.js';
+import type { GenerationRequest, KernelClass, ReplayedStep } from '../inference-engine.js';
 import { TokenHistory } from './sampler.js';
 import { TextAssembler, type TokenDecoder } from './text-assembler.js';
 
@@ -9,27 +9,53 @@ export const STEP_WINDOW = 32;
 export class Row {
   readonly history: TokenHistory;
   readonly assembler: TextAssembler;
+  /** What the tokens of the log yield: computed from the ids alone, before any is decoded. */
+  readonly rebuilt: ReplayedStep[];
   /** Tokens in the cache. */
   past = 0;
   /** The drawn token that is not in the cache yet. */
   nextToken = 0;
-  /** Steps made, which is also the index of the next one. */
+  /** Steps made, replayed ones included, which is also the index of the next one. */
   steps = 0;
   /** Steps known to be on disk. */
-  acknowledged = 0;
+  acknowledged: number;
   cancelled = false;
 
+  /** Throws when the log goes on behind its own end. */
   constructor(
     readonly request: GenerationRequest,
     decoder: TokenDecoder,
     contextLength: number,
   ) {
-    this.history = new TokenHistory(request.promptIds);
-    const room = contextLength - request.promptIds.length;
-    this.assembler = new TextAssembler(decoder, request.stop, Math.min(request.maxOutputTokens, room));
+    const { promptIds, stop, maxOutputTokens, replay = [] } = request;
+    this.history = new TokenHistory(promptIds);
+    const room = contextLength - promptIds.length;
+    this.assembler = new TextAssembler(decoder, stop, Math.min(maxOutputTokens, room));
+    this.rebuilt = replay.map(({ tokenId }) => {
+      const { text, finish } = this.assembler.push(tokenId);
+      return { text, finish };
+    });
+    this.acknowledged = replay.length;
   }
 
   get paused(): boolean {
     return this.steps - this.acknowledged >= STEP_WINDOW;
+  }
+
+  /** The next token where the log says which; else it is drawn. */
+  get logged(): number | undefined {
+    return this.request.replay?.[this.steps]?.tokenId;
+  }
+
+  /** The kernels that the next token was once decoded with. */
+  get loggedClass(): KernelClass | undefined {
+    return this.request.replay?.[this.steps]?.kernelClass;
+  }
+
+  /** The next token is known. */
+  take(tokenId: number): void {
+    this.nextToken = tokenId;
+    this.history.add(tokenId);
+    this.steps++;
   }
 }

@@ -1,4 +1,11 @@
-import type { GenerationEnd, GenerationRequest, GenerationStep, KernelClass } from '../inference-engine.js';
+import type {
+  GenerationEnd,
+  GenerationRequest,
+  GenerationStep,
+  KernelClass,
+  ReplayedStep,
+} from '../inference-engine.js';
+import { ONE_CLASS, partner, wantedClass, type KernelRules } from './kernel-rules.js';
 import type { LanguageModel } from './language-model.js';
 import { CHUNK_ALONE, CHUNK_BESIDE_DECODING, nextChunk } from './prefill-plan.js';
 import { Row } from './row.js';
@@ -9,6 +16,10 @@ import type { TokenDecoder } from './text-assembler.js';
 export interface TurnReport {
   /** [generation, prompt tokens processed so far]. */
   prefilled: [string, number][];
+  /** [generation, what the tokens of its log yield]: once, when it is taken in. */
+  rebuilt: [string, ReplayedStep[]][];
+  /** [generation, tokens of its log decoded again so far]. */
+  replayed: [string, number][];
   steps: [string, GenerationStep][];
   ended: [string, GenerationEnd][];
   /** Nothing can be done before the next message. */
@@ -19,7 +30,8 @@ export interface TurnReport {
  * Continuous batching (ENGINE 4.4). A turn: drop cancelled rows → admit → one prefill chunk → one decode step of all
  * rows. Decoding rows are the cache rows 0..n-1, the one prefilling row is n, so a decode run is one block of memory.
  * A paused row (its steps are not on disk yet) runs along when others run; its result is thrown away, and the same
- * token is taken in again later, which changes nothing.
+ * token is taken in again later, which changes nothing. So does a row whose next token of the log was once decoded
+ * alone, where that makes a difference: it then has a run of its own.
  */
 export class Scheduler {
   private readonly known = new Map<string, Row>();
@@ -34,15 +46,25 @@ export class Scheduler {
     private readonly decoder: TokenDecoder,
     private readonly rows: number,
     private readonly emit: (report: TurnReport) => void,
+    private readonly rules: KernelRules = ONE_CLASS,
   ) {
     // A vocabulary may be padded beyond the tokenizer's last id: such ids are never drawn.
     this.sampler = new Sampler(Math.min(model.vocabularySize, decoder.size));
   }
 
   add(request: GenerationRequest): void {
-    const row = new Row(request, this.decoder, this.model.contextLength);
+    let row: Row;
+    try {
+      row = new Row(request, this.decoder, this.model.contextLength);
+    } catch (error) {
+      this.report.ended.push([request.id, { outcome: 'failed', message: (error as Error).message }]);
+      return;
+    }
     this.known.set(request.id, row);
-    this.waiting.push(row);
+    if (row.rebuilt.length > 0) this.report.rebuilt.push([request.id, row.rebuilt]);
+    const finish = row.rebuilt.at(-1)?.finish ?? null;
+    if (finish === null) this.waiting.push(row);
+    else this.end(row, { outcome: 'finished', finish });
   }
 
   /** Marks the row; it leaves at the beginning of the next turn. */
@@ -100,7 +122,8 @@ export class Scheduler {
     const row = this.prefilling;
     if (row === null) return;
     const { id, promptIds } = row.request;
-    const size = this.decoding.length > 0 ? CHUNK_BESIDE_DECODING : CHUNK_ALONE;
+    const short = this.rules.fixedChunks || this.decoding.length > 0;
+    const size = short ? CHUNK_BESIDE_DECODING : CHUNK_ALONE;
     const until = row.past + nextChunk(promptIds.length - row.past, size);
     let logits: Float32Array;
     try {
@@ -120,23 +143,47 @@ export class Scheduler {
   /** `count`: the rows that were decoding when the turn began, so that a turn makes at most one step of a row. */
   private async decodeStep(count: number): Promise<void> {
     const rows = this.decoding.slice(0, count);
-    const runnable = rows.map((row) => !row.paused);
-    if (!runnable.includes(true)) return;
+    const apart = rows.map((row) => count > 1 && wantedClass(row, this.rules) === 'alone');
+    const together = rows.map((row, i) => !row.paused && !apart[i]);
+    const left = new Set<number>();
+    if (together.includes(true) && !(await this.decodeTogether(rows, together, left))) return;
+    for (const [i, row] of rows.entries()) {
+      if (apart[i] && !(await this.decodeApart(row, i))) left.add(i);
+    }
+    for (const i of [...left].sort((a, b) => b - a)) this.leave(i);
+  }
+
+  /** One run of all rows; those of `taking` take its result. False when it failed, and all its rows are gone. */
+  private async decodeTogether(rows: Row[], taking: boolean[], left: Set<number>): Promise<boolean> {
+    const inputs = rows.map((row) => ({ tokenId: row.nextToken, past: row.past }));
+    const lone = rows.length === 1 ? rows[0] : undefined;
+    if (lone && wantedClass(lone, this.rules) === 'batch') inputs.push(partner(this.decoding[1] ?? this.prefilling));
     let logits: Float32Array[];
     try {
-      logits = await this.model.decode(rows.map((row) => ({ tokenId: row.nextToken, past: row.past })));
+      logits = await this.model.decode(inputs, 0);
     } catch (error) {
-      this.failAll(count, error);
-      return;
+      this.failAll(rows.length, error);
+      return false;
     }
-    const kernelClass = count === 1 ? 'alone' : 'batch';
-    const left: number[] = [];
+    const kernelClass = inputs.length === 1 ? 'alone' : 'batch';
     rows.forEach((row, i) => {
-      if (!runnable[i]) return;
+      if (!taking[i]) return;
       row.past++;
-      if (!this.advance(row, logits[i]!, kernelClass)) left.push(i);
+      if (!this.advance(row, logits[i]!, kernelClass)) left.add(i);
     });
-    for (const i of left.reverse()) this.leave(i);
+    return true;
+  }
+
+  /** A run of one row among others. False when the generation has ended with it. */
+  private async decodeApart(row: Row, index: number): Promise<boolean> {
+    try {
+      const [logits] = await this.model.decode([{ tokenId: row.nextToken, past: row.past }], index);
+      row.past++;
+      return this.advance(row, logits!, 'alone');
+    } catch (error) {
+      this.fail(row, error);
+      return false;
+    }
   }
 
   /** The run is one for all rows: none of them has a usable result, and which one is at fault is not known. */
@@ -149,6 +196,11 @@ export class Scheduler {
   /** Draws the row's next token and reports the step. False when the generation has ended with it. */
   private advance(row: Row, logits: Float32Array, kernelClass: KernelClass): boolean {
     const { id, sampling, seed } = row.request;
+    if (row.logged !== undefined) {
+      row.take(row.logged);
+      this.report.replayed.push([id, row.steps]);
+      return true;
+    }
     let tokenId: number;
     try {
       tokenId = this.sampler.draw(logits, sampling, row.history, seed, row.steps);
@@ -156,9 +208,7 @@ export class Scheduler {
       this.fail(row, error);
       return false;
     }
-    row.nextToken = tokenId;
-    row.history.add(tokenId);
-    row.steps++;
+    row.take(tokenId);
     const { index, text, finish } = row.assembler.push(tokenId);
     this.report.steps.push([id, { index, tokenId, kernelClass, text, finish }]);
     if (finish === null) return true;
@@ -197,5 +247,5 @@ export class Scheduler {
 }
 
 function emptyReport(): TurnReport {
-  return { prefilled: [], steps: [], ended: [], idle: false };
+  return { prefilled: [], rebuilt: [], replayed: [], steps: [], ended: [], idle: false };
 }

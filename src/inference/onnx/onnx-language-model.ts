@@ -43,8 +43,8 @@ export class OnnxLanguageModel implements LanguageModel {
     return logits!;
   }
 
-  decode(inputs: readonly DecodeInput[]): Promise<Float32Array[]> {
-    return this.run({ first: 0, ids: inputs.map(({ tokenId }) => [tokenId]), past: inputs.map(({ past }) => past) });
+  decode(inputs: readonly DecodeInput[], first: number): Promise<Float32Array[]> {
+    return this.run({ first, ids: inputs.map(({ tokenId }) => [tokenId]), past: inputs.map(({ past }) => past) });
   }
 
   move(from: number, to: number, tokens: number): void {

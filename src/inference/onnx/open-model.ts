@@ -4,23 +4,28 @@ import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { DomainError } from '../../errors/index.js';
+import type { KernelRules } from '../generation/kernel-rules.js';
 import { loadTokenDecoder, readModelJson } from '../generation/token-decoder.js';
 import type { TokenDecoder } from '../generation/text-assembler.js';
 import type { EngineModelInfo, ModelSpec } from '../inference-engine.js';
 import { graphLayout, type GraphLayout } from './graph-layout.js';
 import { readOperators } from './graph-operators.js';
 import { OnnxLanguageModel, type KvMode } from './onnx-language-model.js';
+import { measureKernels, type Kernels } from './kernel-canary.js';
 import { worksInPlace } from './self-test.js';
 import { openNative, openPublic, type OnnxSession } from './session.js';
 
 export interface OpenedModel {
   model: OnnxLanguageModel;
   decoder: TokenDecoder;
+  /** Rows that may run together. */
+  rows: number;
+  rules: KernelRules;
   info: EngineModelInfo;
 }
 
 /** Raised with every change of sampler, detokeniser, stop scan or prefill plan that can change an output. */
-const GENERATION_VERSION = 1;
+const GENERATION_VERSION = 2;
 
 /** Opens a model's folder. Throws DomainError model_load_failed with a message that names file, operator or input. */
 export async function openModel(spec: ModelSpec, progress: (fraction: number) => void): Promise<OpenedModel> {
@@ -36,18 +41,36 @@ export async function openModel(spec: ModelSpec, progress: (fraction: number) =>
   const decoder = await loadTokenDecoder(spec.directory);
   progress(0.15);
   const { session, layout, kvMode } = await openGraph(spec);
+  progress(0.9);
+  const kernels = await measureKernels(session, layout, { kvMode, contextLength, rows: spec.rows });
   progress(0.95);
-  const model = new OnnxLanguageModel(session, layout, { rows: spec.rows, contextLength, kvMode });
+  const { rows, rules } = plan(spec, kernels);
+  // A lone row may need the place beside it for its partner.
+  const model = new OnnxLanguageModel(session, layout, { rows: Math.max(rows, 2), contextLength, kvMode });
   const info: EngineModelInfo = {
     contextLength,
     vocabularySize: model.vocabularySize,
     kvMode,
     endTokenIds: [...decoder.endTokenIds],
     residentBytes: process.memoryUsage.rss(),
-    fingerprint: await fingerprint(kvMode),
+    fingerprint: await fingerprint([spec.digest ?? '', kvMode, kernels]),
+    kernelClasses: kernels.classes,
+    exact: {
+      resume: kernels.repeatable,
+      batchInvariant: kernels.repeatable && (kernels.classes !== 2 || rules.alwaysBatch),
+    },
     warnings: decoder.warnings,
   };
-  return { model, decoder, info };
+  return { model, decoder, rows, rules, info };
+}
+
+/** More than two kernel classes: no row can be decoded again as it was, so each has the model to itself (ENGINE 2.8). */
+function plan(spec: ModelSpec, { classes, chunksEqual }: Kernels): { rows: number; rules: KernelRules } {
+  const loneRowDiffers = classes === 2;
+  return {
+    rows: classes > 2 ? 1 : spec.rows,
+    rules: { loneRowDiffers, alwaysBatch: loneRowDiffers && spec.batchInvariant === true, fixedChunks: !chunksEqual },
+  };
 }
 
 async function openGraph(spec: ModelSpec): Promise<{ session: OnnxSession; layout: GraphLayout; kvMode: KvMode }> {
@@ -78,8 +101,8 @@ function openNativeIfPossible(path: string, threads: number): OnnxSession | null
   }
 }
 
-/** Digest of what, beside the model's files, decides the bits of a result on this machine (ENGINE 4.7). */
-async function fingerprint(kvMode: KvMode): Promise<string> {
+/** Digest of what decides the bits of a result on this machine (ENGINE 4.7). */
+async function fingerprint(measured: unknown[]): Promise<string> {
   const runtime = createRequire(import.meta.url)('onnxruntime-node/package.json') as { version: string };
   const facts = [
     runtime.version,
@@ -87,7 +110,7 @@ async function fingerprint(kvMode: KvMode): Promise<string> {
     process.platform,
     process.arch,
     await processorFlags(),
-    kvMode,
+    ...measured,
     GENERATION_VERSION,
   ];
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex');

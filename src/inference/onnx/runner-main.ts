@@ -24,8 +24,8 @@ function send(message: FromRunner): void {
 
 async function open(spec: ModelSpec): Promise<RunnerSession | null> {
   try {
-    const { model, decoder, info } = await openModel(spec, (fraction) => send({ kind: 'progress', fraction }));
-    const session = new RunnerSession({ model, decoder, rows: spec.rows, send, pause: () => nextTurn() });
+    const { info, ...opened } = await openModel(spec, (fraction) => send({ kind: 'progress', fraction }));
+    const session = new RunnerSession({ ...opened, send, pause: () => nextTurn() });
     send({ kind: 'ready', info });
     return session;
   } catch (error) {

@@ -28,6 +28,7 @@ async function probe(session: OnnxSession, layout: GraphLayout, kvMode: KvMode):
   for (const step of [0, 1]) {
     const logits = await model.decode(
       prompts.map((ids, row) => ({ tokenId: id(40 + row + step), past: ids.length + step })),
+      0,
     );
     for (const row of logits) seen.push(...row);
   }

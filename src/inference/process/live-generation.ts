@@ -1,4 +1,10 @@
-import type { Generation, GenerationEnd, GenerationListener, GenerationStep } from '../inference-engine.js';
+import type {
+  Generation,
+  GenerationEnd,
+  GenerationListener,
+  GenerationStep,
+  ReplayedStep,
+} from '../inference-engine.js';
 
 /** The service's end of one running generation: hands on what the runner reports, settles once. */
 export class LiveGeneration implements Generation {
@@ -23,6 +29,14 @@ export class LiveGeneration implements Generation {
 
   prefilled(tokens: number): void {
     if (!this.over) this.guarded(() => this.listener.prefilled?.(tokens));
+  }
+
+  rebuilt(steps: ReplayedStep[]): void {
+    if (!this.over) this.guarded(() => this.listener.rebuilt?.(steps));
+  }
+
+  replayed(tokens: number): void {
+    if (!this.over) this.guarded(() => this.listener.replayed?.(tokens));
   }
 
   step(step: GenerationStep): void {

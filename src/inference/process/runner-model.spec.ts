@@ -10,6 +10,8 @@ const INFO: EngineModelInfo = {
   endTokenIds: [0],
   residentBytes: 1,
   fingerprint: '',
+  kernelClasses: 1,
+  exact: { resume: true, batchInvariant: true },
   warnings: [],
 };
 const REQUEST: GenerationRequest = {
@@ -51,7 +53,11 @@ class PlayedRunner implements RunnerLink {
     this.end('killed');
   }
   report(received: number, steps: [string, GenerationStep][] = []): void {
-    this.receive({ kind: 'report', received, report: { prefilled: [], steps, ended: [], idle: true } });
+    this.receive({
+      kind: 'report',
+      received,
+      report: { prefilled: [], rebuilt: [], replayed: [], steps, ended: [], idle: true },
+    });
   }
 }
 

@@ -84,7 +84,9 @@ export class RunnerModel implements EngineModel {
   private receive(message: FromRunner): void {
     if (message.kind !== 'report' || this.dead) return;
     const { report, received } = message;
+    for (const [id, steps] of report.rebuilt) this.live.get(id)?.rebuilt(steps);
     for (const [id, tokens] of report.prefilled) this.live.get(id)?.prefilled(tokens);
+    for (const [id, tokens] of report.replayed) this.live.get(id)?.replayed(tokens);
     for (const [id, step] of report.steps) this.live.get(id)?.step(step);
     for (const [id, end] of report.ended) {
       this.live.get(id)?.end(end);

@@ -9,6 +9,8 @@ export class ManualModel implements EngineModel {
     endTokenIds: [2],
     residentBytes: 1,
     fingerprint: 'manual',
+    kernelClasses: 1,
+    exact: { resume: true, batchInvariant: true },
     warnings: [] as string[],
   };
   closed = false;

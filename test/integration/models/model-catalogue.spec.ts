@@ -59,7 +59,7 @@ async function digestOfSums(): Promise<string> {
 describe('the embedded model at start', () => {
   it('is registered with its digest and shown as WIRE B2 says', async () => {
     const record = await seeded();
-    const wire = catalogue.toWire(record, null);
+    const wire = catalogue.toWire(record, null, null);
     expect(wire).toEqual({
       id: 'pocket',
       object: 'model',
@@ -81,7 +81,7 @@ describe('the embedded model at start', () => {
         exact: null,
       },
     });
-    expect(catalogue.toWire(record, { state: 'loaded', loadedAt: 1999 }).lmsp).toMatchObject({
+    expect(catalogue.toWire(record, { state: 'loaded', loadedAt: 1999 }, null).lmsp).toMatchObject({
       state: 'loaded',
       loaded_at: 1,
     });
@@ -137,7 +137,7 @@ describe('the embedded model at start', () => {
   it('is broken from the first start on when its files were damaged on the way here', async () => {
     await folder.cut('tokenizer.json');
     expect(await seeded()).toMatchObject({ state: 'error', digest: null, error: { code: 'model_digest_mismatch' } });
-    expect(catalogue.toWire(await catalogue.get('pocket'), null).lmsp.digest).toBeNull();
+    expect(catalogue.toWire(await catalogue.get('pocket'), null, null).lmsp.digest).toBeNull();
   });
 
   it('is not touched by a changed card', async () => {

@@ -101,16 +101,20 @@ describe('a load', () => {
     expect(told).toEqual([{ model: 'pocket', reason: 'the model names no end token' }]);
   });
 
-  it('hands the engine folder, graph, rows and threads', async () => {
+  it('hands the engine folder, graph, digest, rows and threads, and shows what the load measured (ENGINE 2.8)', async () => {
     const load = residency.load('pocket');
     await opened(1);
+    expect(residency.exact('pocket')).toBeNull();
     await load;
+    expect(residency.exact('pocket')).toEqual({ resume: true, batchInvariant: true });
     expect(engine.last().spec).toEqual({
       id: 'pocket',
       directory: folder.directory,
       graphFile: 'onnx/model.onnx',
       rows: MAX_ROWS,
       threads: loadConfig({}).threads,
+      digest: expect.stringMatching(/^sha256:/) as string,
+      batchInvariant: false,
     });
   });
 
