@@ -60,6 +60,17 @@ describe('bodies as DTOs', () => {
     expect((check({ model: 'm', metadata }) as RequestDto).metadata).toEqual(metadata);
   });
 
+  it('ignores an unknown field called constructor, at every depth, and checks the others all the same', () => {
+    for (const constructor of [null, 'x', {}]) {
+      const given = { model: 'm', constructor, input: [{ content: 'a', constructor }] };
+      const dto = check(given) as RequestDto;
+      expect(dto).toBeInstanceOf(RequestDto);
+      expect((dto.input as ItemDto[])[0]).toBeInstanceOf(ItemDto);
+      expect(Object.hasOwn(dto, 'constructor')).toBe(false);
+      expect(() => check({ ...given, temperature: '1' })).toThrow(expect.objectContaining({ param: 'temperature' }));
+    }
+  });
+
   it.each([
     [{}, 'missing_required_parameter', 'model'],
     [{ model: null }, 'missing_required_parameter', 'model'],

@@ -1,5 +1,5 @@
 import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
-import { validateSync, type ValidationError } from 'class-validator';
+import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import { DomainError, type ErrorCode } from '../errors/index.js';
 import { nestedOf, type DtoClass } from './dto.js';
 import { invalidJson } from './json.js';
@@ -24,11 +24,15 @@ export class DtoPipe implements PipeTransform {
 
 /**
  * The object as an instance of its DTO, valid to its leaves. Values are taken over as they are: class-transformer
- * would crash on a key `constructor` and drop others.
+ * would crash on a key `constructor` and drop others. Only known fields are looked at: a body may have any number of
+ * others, and one called `constructor` would hide the class that the validator asks for.
  */
 function checked(type: DtoClass, plain: object, path: string): object {
-  const dto = Object.assign(new type(), plain);
-  const [error] = validateSync(dto, { whitelist: true, validationError: { target: false } });
+  const dto = new type();
+  for (const field of fieldsOf(type)) {
+    if (Object.hasOwn(plain, field)) Reflect.set(dto, field, Reflect.get(plain, field));
+  }
+  const [error] = validateSync(dto, { validationError: { target: false } });
   if (error) throw problem(error, path);
   for (const [property, nested] of nestedOf(type.prototype as object)) {
     const value: unknown = Reflect.get(dto, property);
@@ -42,6 +46,18 @@ function checked(type: DtoClass, plain: object, path: string): object {
     } else if (isPlainObject(value)) Reflect.set(dto, property, checked(nested, value, at));
   }
   return dto;
+}
+
+const FIELDS = new Map<DtoClass, readonly string[]>();
+
+/** Every property of the class that has a rule. */
+function fieldsOf(type: DtoClass): readonly string[] {
+  const known = FIELDS.get(type);
+  if (known) return known;
+  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  const fields = [...new Set(rules.map((rule) => rule.propertyName))];
+  FIELDS.set(type, fields);
+  return fields;
 }
 
 function element(type: DtoClass, value: unknown, path: string): object {
