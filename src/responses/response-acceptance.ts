@@ -29,14 +29,14 @@ export class ResponseAcceptance {
     });
   }
 
-  /** Resolves once the task is committed. Throws queue_full, storage_busy, storage_full. */
+  /** Resolves once the task is committed. Throws queue_full, storage_busy, storage_full, server_shutting_down. */
   accept(draft: ResponseDraft): Promise<Task> {
     return this.batcher.submit(draft);
   }
 
   private async write(tx: Tx, drafts: ResponseDraft[]): Promise<Array<() => Task>> {
     const admission = await this.admission.open(tx);
-    const verdicts = drafts.map((draft) => ({ draft, refusal: admission.admit(draft.clientId) }));
+    const verdicts = drafts.map((draft) => ({ draft, refusal: admission.admit(draft) }));
     const admitted = verdicts.filter(({ refusal }) => refusal === null).map(({ draft }) => draft);
     await this.store.insert(tx, admitted);
     const tasks = await this.lifecycle.enqueue(

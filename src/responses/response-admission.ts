@@ -2,21 +2,26 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
 import type { Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
-import { TaskQueries } from '../tasks/index.js';
+import { TaskQueries, TaskRunner } from '../tasks/index.js';
+import type { ResponseDraft } from './response-store.js';
 
 const RETRY_SECONDS = 5;
 
 /** Who may still join the queue. */
 export interface Admission {
-  /** Counts the client's task in, or answers with the refusal: queue_full. */
-  admit(clientId: string): DomainError | null;
+  /** Counts the client's task in, or answers with the refusal: queue_full, server_shutting_down. */
+  admit(draft: ResponseDraft): DomainError | null;
 }
 
-/** Bounds the queue, in all and per client (429 queue_full). */
+/**
+ * Bounds the queue, in all and per client (429 queue_full). Once nothing is claimed any more, foreground work is
+ * refused: the stop has failed what waited of it, and nobody would answer a later one.
+ */
 @Injectable()
 export class ResponseAdmission {
   constructor(
     private readonly queries: TaskQueries,
+    private readonly runner: TaskRunner,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -26,7 +31,8 @@ export class ResponseAdmission {
     let total = [...waiting.values()].reduce((sum, count) => sum + count, 0);
     const { maxQueuedTasks, maxQueuedTasksPerClient } = this.config;
     return {
-      admit: (clientId) => {
+      admit: ({ clientId, body }) => {
+        if (this.runner.isStopped && !body.background) return shuttingDown();
         const own = waiting.get(clientId) ?? 0;
         if (total >= maxQueuedTasks) return queueFull(`${maxQueuedTasks} tasks wait already.`);
         if (own >= maxQueuedTasksPerClient) return queueFull(`${maxQueuedTasksPerClient} tasks of yours wait already.`);
@@ -36,6 +42,10 @@ export class ResponseAdmission {
       },
     };
   }
+}
+
+function shuttingDown(): DomainError {
+  return new DomainError('server_shutting_down', 'The service is stopping; send the request again later.');
 }
 
 function queueFull(reason: string): DomainError {

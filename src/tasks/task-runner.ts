@@ -21,6 +21,7 @@ interface Lane {
 @Injectable()
 export class TaskRunner {
   private claiming = false;
+  private stopped = false;
   private readonly lanes = new Map<string, Lane>();
 
   constructor(
@@ -36,9 +37,15 @@ export class TaskRunner {
     for (const { type, model } of await this.claims.lanes()) this.wake(type, model);
   }
 
+  /** The service is stopping: what joins the queue from now on waits for the next start. */
+  get isStopped(): boolean {
+    return this.stopped;
+  }
+
   /** Claims nothing more; resolves when no claim is under way. */
   async stopClaiming(): Promise<void> {
     this.claiming = false;
+    this.stopped = true;
     await Promise.all([...this.lanes.values()].map((lane) => lane.claimed));
   }
 

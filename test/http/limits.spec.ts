@@ -2,6 +2,7 @@ import type { Type } from '@nestjs/common';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ResponseAcceptance } from '../../src/responses/response-acceptance.js';
 import { ResponseRequests } from '../../src/responses/response-requests.js';
+import { TaskRunner } from '../../src/tasks/index.js';
 import { BROKEN, FakeEngine } from '../support/fake-engine.js';
 import { HttpApp } from '../support/http-app.js';
 import { waitFor } from '../support/wait-for.js';
@@ -37,6 +38,16 @@ describe('the queue is bounded (WIRE B9, 429)', () => {
     const outcomes = await Promise.allSettled(drafts.map((draft) => acceptance.accept(draft)));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
     expect((await http.call('GET', '/v1/tasks')).body.data).toHaveLength(3);
+  });
+
+  it('takes no foreground work once a stop has ended the claims, which nobody would answer (WIRE B6); background waits on', async () => {
+    http = await HttpApp.start();
+    await http.app.get(TaskRunner, { strict: false }).stopClaiming();
+    const refused = await http.create();
+    expect([refused.status, refused.body.error.code]).toEqual([503, 'server_shutting_down']);
+    expect(refused.headers.get('retry-after')).not.toBeNull();
+    const { lmsp } = await http.accept();
+    expect((await http.call('GET', '/v1/tasks')).body.data).toMatchObject([{ id: lmsp.task_id, status: 'queued' }]);
   });
 
   it('bounds each client by itself', async () => {
