@@ -1,4 +1,5 @@
 import { DomainError } from '../errors/index.js';
+import { storageFault } from './storage-fault.js';
 
 /** Another process holds the data directory. Exit code 75. */
 export class DataDirectoryInUse extends Error {
@@ -14,6 +15,16 @@ export class StoreUnusable extends Error {
     super(`the store ${file} cannot be used: ${reason}`, options);
     this.name = 'StoreUnusable';
   }
+}
+
+/**
+ * What kept the store from being opened. A full, locked or failing disk says nothing against the store, and a later
+ * start may find it mended: that is an ordinary error (exit code 1), everything else is StoreUnusable.
+ */
+export function storeRefused(file: string, reason: string, cause: unknown): Error {
+  const why = `${reason} (${(cause as Error).message})`;
+  if (storageFault(cause) === null) return new StoreUnusable(file, why, { cause });
+  return new Error(`the disk keeps the store ${file} from being opened: ${why}`, { cause });
 }
 
 /** The store is closing: no new unit is taken. */

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import sqlite3 from 'sqlite3';
-import { StoreUnusable } from './database.errors.js';
+import { storeRefused, StoreUnusable } from './database.errors.js';
 import { PlainConnection } from './plain-connection.js';
 import { ensurePrivateFile } from './private-files.js';
 
@@ -23,13 +23,15 @@ export async function prepareStoreFile(file: string, known: readonly string[]): 
     await inspect(file, known);
   } catch (error) {
     if (error instanceof StoreUnusable) throw error;
-    throw new StoreUnusable(file, `it cannot be read (${(error as Error).message})`, { cause: error });
+    throw storeRefused(file, 'it cannot be read', error);
   }
 }
 
 async function isEmpty(file: string): Promise<boolean> {
   try {
-    return (await stat(file)).size === 0;
+    const found = await stat(file);
+    if (!found.isFile()) throw new StoreUnusable(file, 'it is not a file');
+    return found.size === 0;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true;
     throw error;

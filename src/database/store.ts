@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { StoreUnusable } from './database.errors.js';
+import { storeRefused, StoreUnusable } from './database.errors.js';
 import { InstanceLock } from './instance-lock.js';
 import { ensurePrivateDirectory } from './private-files.js';
 import { SilentLogger } from './silent-logger.js';
@@ -91,7 +91,7 @@ async function boot(writer: DataSource, file: string, options: StoreOptions): Pr
     await writer.runMigrations({ transaction: 'each' });
   } catch (error) {
     // Foreign keys stay off on a connection whose migration failed, so there is no going on.
-    throw new StoreUnusable(file, `its schema could not be upgraded (${(error as Error).message})`, { cause: error });
+    throw storeRefused(file, 'its schema could not be upgraded', error);
   }
   const query = (sql: string) => writer.query<Array<Record<string, unknown>>>(sql);
   await setWriterPragmas(query);

@@ -220,6 +220,18 @@ describe('a store that cannot be used', () => {
     await create();
   });
 
+  test('a file that another program has locked is an ordinary error: the next start may open it', async () => {
+    await create();
+    const other = await PlainConnection.open(file, sqlite3.OPEN_READWRITE);
+    await other.rows('PRAGMA locking_mode = EXCLUSIVE');
+    await other.rows('BEGIN EXCLUSIVE');
+    const opening = openHere();
+    await expect(opening).rejects.toThrow(/disk keeps the store.*SQLITE_BUSY/);
+    await expect(opening).rejects.not.toBeInstanceOf(StoreUnusable);
+    await other.close();
+    await create();
+  });
+
   test('a directory in the place of the file', async () => {
     await mkdir(file, { recursive: true });
     await expect(openHere()).rejects.toThrow(StoreUnusable);
