@@ -1,4 +1,4 @@
-import { DomainError } from '../errors/index.js';
+import { ServiceStopping } from '../errors/index.js';
 import { storageFault } from './storage-fault.js';
 
 /** Another process holds the data directory. Exit code 75. */
@@ -28,11 +28,9 @@ export function storeRefused(file: string, reason: string, cause: unknown): Erro
 }
 
 /** The store is closing: no new unit is taken. */
-export class StoreClosed extends DomainError {
+export class StoreClosed extends ServiceStopping {
   constructor() {
-    super('server_shutting_down', 'The service is stopping; send the request again when it is back.', {
-      retryAfterSeconds: 1,
-    });
+    super();
     this.name = 'StoreClosed';
   }
 }

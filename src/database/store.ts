@@ -9,7 +9,7 @@ import { MIGRATIONS_TABLE, prepareStoreFile } from './store-file.js';
 import { setWriterPragmas, wrongPragmas } from './store-pragmas.js';
 import { StoreReader } from './store-reader.js';
 import { UnitOfWork } from './unit-of-work.js';
-import { guardedDriver, type GuardedDatabase } from './write-guard.js';
+import { guardedDriver, quietDriver, type GuardedDatabase } from './write-guard.js';
 
 type EntityClass = new () => object;
 type MigrationClass = new () => { up(runner: never): Promise<unknown>; down(runner: never): Promise<unknown> };
@@ -121,7 +121,7 @@ function writerSource(file: string, options: StoreOptions): DataSource {
 }
 
 function readerSource(file: string, options: StoreOptions): DataSource {
-  return new DataSource({ ...commonOptions(file, options), flags: sqlite3.OPEN_READONLY });
+  return new DataSource({ ...commonOptions(file, options), driver: quietDriver, flags: sqlite3.OPEN_READONLY });
 }
 
 /**

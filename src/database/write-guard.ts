@@ -50,11 +50,13 @@ export class GuardedDatabase extends sqlite3.Database {
   }
 }
 
-/** The sqlite3 package with our connection class, in the shape of TypeORM's `driver` option. */
-export const guardedDriver = {
+/** The sqlite3 package as TypeORM's `driver` option, which calls `verbose`: that would trace every statement. */
+export const quietDriver = {
   ...sqlite3,
-  Database: GuardedDatabase,
   verbose(): unknown {
     return this;
   },
 };
+
+/** The same with the guarded connection. */
+export const guardedDriver = { ...quietDriver, Database: GuardedDatabase };

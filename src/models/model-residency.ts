@@ -1,12 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
+import { ServiceStopping } from '../errors/index.js';
 import type { ExactPromises } from '../inference/index.js';
 import { Notices } from '../notices/index.js';
 import { ModelLoader } from './model-loader.js';
 import type { ModelRuntime } from './model-object.js';
 import type { ModelSeat } from './model-seat.js';
 import { ModelSlot, type SlotSurroundings } from './model-slot.js';
-import { shuttingDown, waitingRoomFull } from './models.errors.js';
+import { waitingRoomFull } from './models.errors.js';
 import { MonotonicClock } from './monotonic-clock.js';
 
 /**
@@ -53,7 +54,7 @@ export class ModelResidency {
    */
   async waitSeat(modelId: string, signal: AbortSignal): Promise<ModelSeat> {
     signal.throwIfAborted();
-    if (this.stopping.signal.aborted) throw shuttingDown();
+    if (this.stopping.signal.aborted) throw new ServiceStopping();
     const slot = this.slot(modelId);
     const seat = slot.takeSeatUnlessAwaited();
     if (seat !== null) return seat;
@@ -94,7 +95,7 @@ export class ModelResidency {
 
   /** Ends all processes whoever uses them (WIRE B6, clean stop); seats and loads are refused from now on. */
   async stop(): Promise<void> {
-    this.stopping.abort(shuttingDown());
+    this.stopping.abort(new ServiceStopping());
     await Promise.all([...this.slots.values()].map((slot) => slot.stop()));
   }
 

@@ -1,7 +1,8 @@
+import { ServiceStopping } from '../errors/index.js';
 import type { EngineModel, ExactPromises } from '../inference/index.js';
 import type { ModelRuntime } from './model-object.js';
 import { Incarnation, type ModelSeat } from './model-seat.js';
-import { asLoadError, modelInUse, shuttingDown } from './models.errors.js';
+import { asLoadError, modelInUse } from './models.errors.js';
 import type { MonotonicClock } from './monotonic-clock.js';
 import { RetryBackoff } from './retry-backoff.js';
 import { SeatQueue } from './seat-queue.js';
@@ -108,7 +109,7 @@ export class ModelSlot {
   /** Ends the process whoever uses it. To be called once `stopping` is aborted. */
   async stop(): Promise<void> {
     this.endRetry();
-    this.queue.refuseAll(shuttingDown());
+    this.queue.refuseAll(new ServiceStopping());
     await this.closing;
     const incarnation = this.current;
     this.current = null;
@@ -133,7 +134,7 @@ export class ModelSlot {
   }
 
   private begin(): Incarnation {
-    if (this.stopping) throw shuttingDown();
+    if (this.stopping) throw new ServiceStopping();
     this.endRetry();
     this.current = new Incarnation((incarnation) => this.open(incarnation));
     return this.current;
@@ -144,12 +145,12 @@ export class ModelSlot {
       const model = await this.surroundings.open(this.modelId);
       if (this.stopping) {
         await model.close();
-        throw shuttingDown();
+        throw new ServiceStopping();
       }
       this.opened(incarnation, model);
       return model;
     } catch (cause) {
-      const error = this.stopping ? shuttingDown() : asLoadError(this.modelId, cause);
+      const error = this.stopping ? new ServiceStopping() : asLoadError(this.modelId, cause);
       if (incarnation === this.current && !this.stopping) this.dropCurrent(0);
       this.queue.refuseAll(error);
       throw error;

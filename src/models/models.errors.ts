@@ -35,12 +35,6 @@ export function waitingRoomFull(limit: number): DomainError {
   });
 }
 
-export function shuttingDown(): DomainError {
-  return new DomainError('server_shutting_down', 'The service is stopping; try again once it is back.', {
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-  });
-}
-
 /** The codes a task that waits for its model may fail with (WIRE B4 row 5). */
 const LOAD_CODES: readonly ErrorCode[] = [
   'model_load_failed',

@@ -1,6 +1,6 @@
 import { Injectable, type NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import { DomainError } from '../errors/index.js';
+import { DomainError, ServiceStopping } from '../errors/index.js';
 import { Readiness } from './readiness.js';
 
 const PROBES: readonly string[] = ['/health', '/ready'];
@@ -21,11 +21,10 @@ export class ReadinessGate implements NestMiddleware {
   }
 
   private refusal(): DomainError | null {
-    const options = { retryAfterSeconds: RETRY_AFTER_SECONDS };
-    if (this.readiness.isStopping) {
-      return new DomainError('server_shutting_down', 'The service is stopping; repeat once it is back.', options);
-    }
+    if (this.readiness.isStopping) return new ServiceStopping();
     if (this.readiness.isRecovered) return null;
-    return new DomainError('service_recovering', 'The service is still recovering its tasks; repeat shortly.', options);
+    return new DomainError('service_recovering', 'The service is still recovering its tasks; repeat shortly.', {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
   }
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
-import { DomainError } from '../errors/index.js';
+import { DomainError, ServiceStopping } from '../errors/index.js';
 import { EventStreams } from '../http/index.js';
 import type { EngineModel, GenerationEnd, GenerationStep } from '../inference/index.js';
 import { ModelResidency } from '../models/index.js';
@@ -86,7 +86,7 @@ export class EphemeralResponses {
 
   private failureOf(end: Exclude<GenerationEnd, { outcome: 'finished' }>, signal: AbortSignal): unknown {
     signal.throwIfAborted();
-    if (this.streams.stopping) return new DomainError('server_shutting_down', 'The service stopped; send it again.');
+    if (this.streams.stopping) return new ServiceStopping();
     return new DomainError('model_error', end.outcome === 'cancelled' ? 'The model gave up.' : end.message);
   }
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
 import type { Tx } from '../database/index.js';
-import { DomainError } from '../errors/index.js';
+import { DomainError, ServiceStopping } from '../errors/index.js';
 import { TaskQueries, TaskRunner } from '../tasks/index.js';
 import type { ResponseDraft } from './response-store.js';
 
@@ -32,7 +32,7 @@ export class ResponseAdmission {
     const { maxQueuedTasks, maxQueuedTasksPerClient } = this.config;
     return {
       admit: ({ clientId, body }) => {
-        if (this.runner.isStopped && !body.background) return shuttingDown();
+        if (this.runner.isStopped && !body.background) return new ServiceStopping();
         const own = waiting.get(clientId) ?? 0;
         if (total >= maxQueuedTasks) return queueFull(`${maxQueuedTasks} tasks wait already.`);
         if (own >= maxQueuedTasksPerClient) return queueFull(`${maxQueuedTasksPerClient} tasks of yours wait already.`);
@@ -42,10 +42,6 @@ export class ResponseAdmission {
       },
     };
   }
-}
-
-function shuttingDown(): DomainError {
-  return new DomainError('server_shutting_down', 'The service is stopping; send the request again later.');
 }
 
 function queueFull(reason: string): DomainError {

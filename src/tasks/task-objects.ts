@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
-import { ActiveRuns } from './active-run.js';
 import { TaskQueries } from './task-queries.js';
+import { TaskRunner } from './task-runner.js';
 import { taskToWire, type TaskObject } from './task-view.js';
 import type { Task } from './task.js';
 
@@ -10,7 +10,7 @@ import type { Task } from './task.js';
 export class TaskObjects {
   constructor(
     private readonly queries: TaskQueries,
-    private readonly active: ActiveRuns,
+    private readonly runner: TaskRunner,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -26,7 +26,7 @@ export class TaskObjects {
   private view(task: Task, queuePosition: number | null): TaskObject {
     return taskToWire(task, {
       queuePosition,
-      progress: this.active.of(task.id)?.progress ?? null,
+      progress: this.runner.progressOf(task.id),
       retentionSeconds: this.config.retentionTasksSeconds,
     });
   }

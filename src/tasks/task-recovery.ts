@@ -3,6 +3,7 @@ import { StoreClosed, storageFault, StoreReader, UnitOfWork, type Tx } from '../
 import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
+import { UNFINISHED_STATUSES } from './task-transitions.js';
 import { taskFromRow, type Task, type TaskRow } from './task.js';
 
 /** What recovery did, in tasks. */
@@ -21,7 +22,7 @@ type RecoveryOutcome = Exclude<keyof RecoveryReport, 'total'>;
 /** Tasks that share one transaction, at most (WIRE B6). */
 const PAGE = 500;
 
-const UNFINISHED = `status in ('queued', 'loading', 'running', 'cancelling')`;
+const UNFINISHED = `status in (${UNFINISHED_STATUSES.map((status) => `'${status}'`).join(', ')})`;
 
 /**
  * Looks through what a former process left unfinished and applies each task's restart policy (R6, 11.3). It may be

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { UnitOfWork } from '../database/index.js';
-import { DomainError, type ErrorBody } from '../errors/index.js';
+import { ServiceStopping } from '../errors/index.js';
 import { TaskExecution } from './task-execution.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
@@ -23,7 +23,7 @@ export class TaskStop {
     await this.runner.stopClaiming();
     await this.units.run(async (tx) => {
       const waiting = await tx.query<{ id: string }>(`select id from tasks where status = 'queued' and background = 0`);
-      for (const { id } of waiting) await this.lifecycle.failQueued(tx, id, shuttingDown());
+      for (const { id } of waiting) await this.lifecycle.failQueued(tx, id, new ServiceStopping().toBody());
     });
   }
 
@@ -33,7 +33,7 @@ export class TaskStop {
     const timeUp = new AbortController();
     await Promise.race([foreground, delay(graceMs, undefined, { signal: timeUp.signal }).catch(() => undefined)]);
     timeUp.abort();
-    for (const run of this.runner.runs()) if (!run.claimed.task.background) run.stop(shuttingDown());
+    for (const run of this.runner.runs()) if (!run.claimed.task.background) run.stop(new ServiceStopping().toBody());
     await foreground;
   }
 
@@ -45,8 +45,4 @@ export class TaskStop {
     await this.journal.drained();
     await this.units.run((tx) => this.lifecycle.releaseOwners(tx));
   }
-}
-
-function shuttingDown(): ErrorBody {
-  return new DomainError('server_shutting_down', 'The service is stopping; send the request again later.').toBody();
 }

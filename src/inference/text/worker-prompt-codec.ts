@@ -1,4 +1,4 @@
-import { DomainError } from '../../errors/index.js';
+import { DomainError, ServiceStopping } from '../../errors/index.js';
 import type { ChatMessage, PromptCodec } from '../prompt-codec.js';
 import { TextProcess } from './text-process.js';
 import type { TextJob, TextResult } from './text-protocol.js';
@@ -48,14 +48,14 @@ export class WorkerPromptCodec implements PromptCodec {
   /** Work under way and waiting is refused; settles when the workers are gone. */
   async close(): Promise<void> {
     this.closed = true;
-    for (const task of this.waiting.splice(0)) task.settle(shuttingDown());
+    for (const task of this.waiting.splice(0)) task.settle(new ServiceStopping());
     const workers = this.seats.map(({ worker }) => worker);
-    for (const seat of this.seats) this.leave(seat, shuttingDown());
+    for (const seat of this.seats) this.leave(seat, new ServiceStopping());
     await Promise.all(workers.map((worker) => worker?.gone ?? Promise.resolve()));
   }
 
   private submit(job: TextJob): Promise<number[]> {
-    if (this.closed) return Promise.reject(shuttingDown());
+    if (this.closed) return Promise.reject(new ServiceStopping());
     if (this.waiting.length >= this.options.maxWaiting) {
       return Promise.reject(new DomainError('queue_full', 'too many prompts are waiting to be read'));
     }
@@ -114,8 +114,4 @@ export class WorkerPromptCodec implements PromptCodec {
     worker?.kill();
     task?.settle(error);
   }
-}
-
-function shuttingDown(): DomainError {
-  return new DomainError('server_shutting_down', 'the service is stopping');
 }
