@@ -14,6 +14,9 @@ export const POCKET: ModelSpec = {
   threads: 2,
 };
 
+/** The same model with 4 bit weights, for tests only; `registerPocketQ4` gives it to a service. */
+export const POCKET_Q4: ModelSpec = { ...POCKET, id: 'pocket-q4', graphFile: 'onnx/model_q4.onnx' };
+
 export interface GoldenCase {
   id: number;
   messages: ChatMessage[];
