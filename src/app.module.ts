@@ -10,6 +10,7 @@ import { ModelsModule } from './models/index.js';
 import { NoticesModule } from './notices/index.js';
 import { OperationsModule } from './operations/index.js';
 import { ResponsesModule } from './responses/index.js';
+import { RetentionModule } from './retention/index.js';
 import { TasksModule } from './tasks/index.js';
 
 /** Replaces strategies; the shipped ones by default. */
@@ -23,6 +24,7 @@ export type AppOptions = InferenceModuleOptions & {
 export class AppModule {
   static register({ inspectionEntry, ...strategies }: AppOptions = {}): DynamicModule {
     const database = DatabaseModule.register({ entities: ENTITIES, migrations: MIGRATIONS });
+    const retention = RetentionModule.register({ imports: [database] });
     const clients = ClientsModule.register({ imports: [database] });
     const inference = InferenceModule.register(strategies);
     const models = ModelsModule.register({ imports: [database, clients, inference], inspectionEntry });
@@ -31,7 +33,7 @@ export class AppModule {
     const operations = OperationsModule.register({ imports: [database, clients, models] });
     return {
       module: AppModule,
-      imports: [ConfigModule, NoticesModule, HttpModule, operations, clients, models, tasks, responses],
+      imports: [ConfigModule, NoticesModule, HttpModule, operations, retention, clients, models, tasks, responses],
     };
   }
 }

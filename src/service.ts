@@ -15,6 +15,7 @@ import {
   type ServiceIdentity,
 } from './operations/index.js';
 import { EphemeralResponses } from './responses/index.js';
+import { ExpiryClock } from './retention/index.js';
 import { TaskRecovery, TaskRunner, TaskStop } from './tasks/index.js';
 
 /** Answers that are being written when everything else has ended get this long to reach their clients. */
@@ -39,6 +40,7 @@ export class Service {
   async start(): Promise<string> {
     this.notices.emit('service.starting', { version: serviceVersion(), pid: process.pid, node: process.version });
     for (const warning of configWarnings(this.config)) this.notices.emit('config.warning', warning);
+    this.app.get(ExpiryClock).start();
     await endLeftoverRunners(runnersDirectory(this.config));
     const url = await this.listen();
     try {
@@ -81,6 +83,7 @@ export class Service {
     await this.stage('end runs', () => Promise.all([tasks.endRuns(), this.app.get(ModelResidency).stop()]));
     await this.stage('close the server', () => this.closeServer());
     await this.stage('close the prompt codec', () => this.app.get<PromptCodec>(PROMPT_CODEC).close());
+    await this.stage('note the time', () => this.app.get(ExpiryClock).stop());
     await this.stage('close the store', () => this.app.get(Store).close());
     await this.stage('remove service.json', () => removeServiceFile(dataDir));
     this.notices.emit('service.stopped', { exit_code: this.failed ? 1 : 0 });

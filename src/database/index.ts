@@ -12,6 +12,7 @@ export {
 } from './database.errors.js';
 export { DatabaseModule, type StoreSchema } from './database.module.js';
 export { identifierSuffix, newIdentifier } from './identifiers.js';
+export { keptFact, readFact, writeFact } from './service-facts.js';
 export { MIGRATIONS_TABLE } from './store-file.js';
 export { sqliteCode, StorageFault, storageFault, type StorageFaultKind } from './storage-fault.js';
 export { openStore, Store, type StoreOptions } from './store.js';

@@ -25,6 +25,8 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
 
   'owner.token_written': { level: 'info', msg: 'owner token written', fields: ['file'] },
 
+  'expiry.held': { level: 'info', msg: 'nothing expires for a while', fields: ['gap_ms', 'held_ms'] },
+
   'recovery.started': { level: 'info', msg: 'recovery started', fields: ['total'] },
   'recovery.finished': {
     level: 'info',

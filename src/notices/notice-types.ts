@@ -17,6 +17,9 @@ export interface NoticeTypes {
   /** A token for the owner was made; it stands in `file`, nowhere else. */
   'owner.token_written': { file: string };
 
+  /** The service was away or the clock was set: nothing expires for so much running time. */
+  'expiry.held': { gap_ms: number; held_ms: number };
+
   'recovery.started': { total: number };
   'recovery.finished': {
     total: number;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { newIdentifier, type Tx, type UnitOfWork } from '../database/index.js';
+import { keptFact, newIdentifier, type UnitOfWork } from '../database/index.js';
 
 /** Injection token of the identity: `@Inject(SERVICE_IDENTITY) identity: ServiceIdentity`. */
 export const SERVICE_IDENTITY = Symbol('ServiceIdentity');
@@ -24,14 +24,4 @@ export function loadServiceIdentity(units: UnitOfWork): Promise<ServiceIdentity>
     instanceId: randomUUID(),
     startedAt: Math.floor(Date.now() / 1000),
   }));
-}
-
-/** The stored value under the key; `first` where there is none yet. */
-async function keptFact(tx: Tx, key: string, first: string): Promise<string> {
-  await tx.execute(
-    `insert into service_config (key, value, updated_at) values (?, ?, ?) on conflict (key) do nothing`,
-    [key, first, Date.now()],
-  );
-  const [row] = await tx.query<{ value: string }>(`select value from service_config where key = ?`, [key]);
-  return row?.value ?? first;
 }

@@ -20,8 +20,8 @@ const SQL_VERBS = String.raw`\b(from|into|update|join)\s+`;
 /** Module → tables that no other module may name in its SQL (HOUSE 2). */
 const TABLES: Readonly<Record<string, readonly string[]>> = {
   clients: ['clients', 'pairings'],
+  database: ['service_config'],
   models: ['models'],
-  operations: ['service_config'],
   responses: ['responses'],
   tasks: ['tasks', 'task_events', 'task_snapshots', 'idempotency_keys'],
 };

@@ -1,0 +1,3 @@
+export { Clock } from './clock.js';
+export { ExpiryClock } from './expiry-clock.js';
+export { RetentionModule, type RetentionModuleOptions } from './retention.module.js';
