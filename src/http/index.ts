@@ -4,5 +4,7 @@ export { IsTextOrList, Nested, Rule, Unsupported, UNSUPPORTED_VALUE } from './dt
 export { type EventFrame } from './event-stream.js';
 export { EventStreams, type SendStream, type StreamKind, type StreamRequest } from './event-streams.js';
 export { HttpModule } from './http.module.js';
+export { fingerprintOf, type KeyedRequest } from './idempotency-key.js';
+export { Idempotent, Keyed, type RepeatAnswers } from './idempotent.js';
 export { listObject, type ListObject } from './list.js';
 export { Cursor, ListOf, OneOf, parseCursor, QueryFields, SingleText, WholeNumber, type QueryOf } from './query.js';

@@ -42,7 +42,8 @@ function tellEnd(request: Request, response: Response, tell: (notice: RequestNot
   });
 }
 
-function routePattern(request: Request): string {
+/** Pattern of the route that answers, e.g. `/v1/tasks/:id`. */
+export function routePattern(request: Request): string {
   const route = request.route as { path?: unknown } | undefined;
   return typeof route?.path === 'string' ? route.path : UNMATCHED;
 }

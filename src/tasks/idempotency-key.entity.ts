@@ -40,6 +40,7 @@ export class IdempotencyKeyEntity {
   @Column({ type: 'integer', name: 'created_at' })
   createdAt: number;
 
+  /** Beyond any time while the task is unfinished, and where keys are kept for ever. */
   @Column({ type: 'integer', name: 'expires_at' })
   expiresAt: number;
 }

@@ -1,4 +1,5 @@
 import type { Tx } from '../database/index.js';
+import type { KeyedRequest } from '../http/index.js';
 import { TASK_TRANSITIONS, type OnRestart } from './task-transitions.js';
 import { taskFromRow, type JsonObject, type Task, type TaskRow } from './task.js';
 
@@ -17,6 +18,8 @@ export interface TaskDraft {
   maxInterruptions: number;
   /** Payload of the events 0 and 1, e.g. `{ response }` with status queued. */
   view: JsonObject;
+  /** The request, where its sender gave it a key: bound to the task in the same unit. */
+  keyed?: KeyedRequest;
 }
 
 /** Inserts the rows of new tasks in order, one statement for all (STACK 3.1). */

@@ -3,12 +3,14 @@ import type { Tx } from '../database/index.js';
 import { type ErrorBody } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import { EventFeed } from './event-feed.js';
+import { IdempotencyKeys } from './idempotency-keys.js';
 import { insertEvents } from './step-writer.js';
 import { insertTasks, type TaskDraft } from './task-drafts.js';
 import { TaskHandlers } from './task-handlers.js';
 import { TaskJournal } from './task-journal.js';
 import { eventJson, type StoredEvent } from './task-log.js';
 import {
+  isTerminal,
   TASK_TRANSITIONS,
   type LifecycleEvent,
   type TaskCommand,
@@ -30,9 +32,13 @@ export class TaskLifecycleService {
     private readonly journal: TaskJournal,
     private readonly feed: EventFeed,
     private readonly notices: Notices,
+    private readonly keys: IdempotencyKeys,
   ) {}
 
-  /** Row 1, for many tasks at once: each is on disk as `queued` with its events 0 and 1 when the unit commits (R1). */
+  /**
+   * Row 1, for many tasks at once: each is on disk as `queued` with its events 0 and 1, and with its idempotency key,
+   * when the unit commits (R1).
+   */
   async enqueue(tx: Tx, drafts: TaskDraft[]): Promise<Task[]> {
     const now = Date.now();
     const tasks = await insertTasks(tx, drafts, now);
@@ -45,6 +51,7 @@ export class TaskLifecycleService {
       })),
     );
     await insertEvents(tx, events, now);
+    await this.keys.bind(tx, drafts, now);
     tx.afterCommit(() => {
       for (const task of tasks) this.announce('enqueue', task, now);
     });
@@ -175,6 +182,7 @@ export class TaskLifecycleService {
       events.map((event) => ({ taskId, ...event })),
       now,
     );
+    if (isTerminal(after.status)) await this.keys.settle(tx, after);
     tx.afterCommit(() => {
       this.feed.publish(taskId, events);
       this.announce(command, after, now);

@@ -4,6 +4,7 @@ import { HttpModule } from '../http/index.js';
 import { NoticesModule } from '../notices/index.js';
 import { ActiveRuns } from './active-run.js';
 import { EventFeed } from './event-feed.js';
+import { IdempotencyKeys } from './idempotency-keys.js';
 import { TaskCancellation } from './task-cancellation.js';
 import { TaskClaims } from './task-claims.js';
 import { TaskEventStream } from './task-event-stream.js';
@@ -20,6 +21,7 @@ import { TaskStop } from './task-stop.js';
 import { TasksController } from './tasks.controller.js';
 
 const published = [
+  IdempotencyKeys,
   TaskHandlers,
   TaskLifecycleService,
   TaskCancellation,

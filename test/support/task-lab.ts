@@ -3,6 +3,7 @@ import { newIdentifier, type Store, type Tx } from '../../src/database/index.js'
 import { Notices } from '../../src/notices/index.js';
 import { ActiveRuns } from '../../src/tasks/active-run.js';
 import { EventFeed } from '../../src/tasks/event-feed.js';
+import { IdempotencyKeys } from '../../src/tasks/idempotency-keys.js';
 import { TaskCancellation } from '../../src/tasks/task-cancellation.js';
 import { TaskClaims } from '../../src/tasks/task-claims.js';
 import type { TaskDraft } from '../../src/tasks/task-drafts.js';
@@ -97,6 +98,7 @@ export class TaskLab {
   readonly feed = new EventFeed();
   readonly active = new ActiveRuns();
   readonly journal: TaskJournal;
+  readonly keys: IdempotencyKeys;
   readonly lifecycle: TaskLifecycleService;
   readonly execution: TaskExecution;
   readonly runner: TaskRunner;
@@ -113,7 +115,8 @@ export class TaskLab {
     const { units, reader } = opened.store;
     this.handlers.register(this.handler);
     this.journal = new TaskJournal(units, this.feed, config);
-    this.lifecycle = new TaskLifecycleService(this.handlers, this.journal, this.feed, this.notices);
+    this.keys = new IdempotencyKeys(reader, config);
+    this.lifecycle = new TaskLifecycleService(this.handlers, this.journal, this.feed, this.notices, this.keys);
     this.execution = new TaskExecution(units, this.lifecycle, this.journal, this.notices, config);
     const claims = new TaskClaims(reader, units, this.handlers, this.lifecycle, this.notices);
     this.runner = new TaskRunner(claims, this.execution, this.active, this.notices);
