@@ -1,5 +1,6 @@
 import { get } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Random } from '../support/random.js';
 import { ServiceProcess } from '../support/service-process.js';
 
 const CUTS = 100;
@@ -10,15 +11,6 @@ beforeAll(async () => {
   service = await ServiceProcess.start();
 });
 afterAll(() => service.dispose());
-
-/** Repeatable: the same cuts in every run. */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 interface Piece {
   text: string;
@@ -63,7 +55,7 @@ function idOf(frame: string): number {
 }
 
 it(`a reader cut ${CUTS} times at random bytes sees each event once, in order, byte-equal (CASES BL-07)`, async () => {
-  const random = randomNumbers(7);
+  const random = new Random(7);
   let cuts = 0;
   let resumedLive = 0;
   for (let task = 0; cuts < CUTS; task++) {
@@ -73,7 +65,7 @@ it(`a reader cut ${CUTS} times at random bytes sees each event once, in order, b
     const seen: string[] = [];
     for (let ended = false; !ended;) {
       const last = seen.length - 1;
-      const bytes = cuts < CUTS ? 1 + Math.floor(random() * LARGEST_READ) : Number.MAX_SAFE_INTEGER;
+      const bytes = cuts < CUTS ? random.between(1, LARGEST_READ) : Number.MAX_SAFE_INTEGER;
       const piece = await readSome(path, last, bytes);
       const whole = frames(piece.text);
       expect(whole.map(idOf)).toEqual(whole.map((_, i) => last + 1 + i));

@@ -1,8 +1,8 @@
-import { readEvents } from '../../src/tasks/task-log.js';
-import { taskFromRow, type Task, type TaskRow } from '../../src/tasks/task.js';
+import type { Task } from '../../src/tasks/task.js';
+import type { Fault } from './fault.js';
 import { logFaults } from './log-invariants.js';
-import { openStore } from '../../src/database/index.js';
-import { storeOptions } from './store.js';
+import { responseFaults } from './response-invariants.js';
+import { readStoreImage, type StoredTask } from './store-image.js';
 
 export interface StoredLogs {
   tasks: Task[];
@@ -12,31 +12,16 @@ export interface StoredLogs {
 
 /** Reads every task and its log from the store of a service that has ended, and checks the invariants of WIRE B5. */
 export async function openStoredLogs(dataDir: string): Promise<StoredLogs> {
-  const store = await openStore(storeOptions(dataDir));
-  try {
-    const rows = await store.reader.query<TaskRow>('select * from tasks order by position');
-    const tasks = rows.map(taskFromRow);
-    const faults: string[] = [];
-    for (const task of tasks) {
-      const events = await readEvents(store.reader, task.id, -1, 1_000_000);
-      for (const fault of logFaults(task, events)) faults.push(`${task.id}: ${fault}`);
-      const stored = await snapshotFault(store.reader, task, events.at(-1)?.payload);
-      if (stored) faults.push(`${task.id}: ${stored}`);
-    }
-    return { tasks, faults };
-  } finally {
-    await store.close();
-  }
+  const image = await readStoreImage(dataDir);
+  const stored = [...image.tasks.values()];
+  const faults = stored.flatMap((each) =>
+    storedFaults(each).map(({ rule, what }) => `${each.task.id}: ${what} (${rule})`),
+  );
+  return { tasks: stored.map(({ task }) => task), faults: [...image.faults.map(({ what }) => what), ...faults] };
 }
 
-/** Invariant 3: the terminal event's snapshot is the stored response. */
-async function snapshotFault(
-  reader: { query<R>(sql: string, parameters?: unknown[]): Promise<R[]> },
-  task: Task,
-  lastPayload: string | undefined,
-): Promise<string | null> {
-  if (task.finishedAt === null || task.responseId === null || lastPayload === undefined) return null;
-  const [row] = await reader.query<{ body: string }>('select body from responses where id = ?', [task.responseId]);
-  const event = JSON.parse(lastPayload) as { response: unknown };
-  return row && JSON.stringify(event.response) === row.body ? null : 'the last snapshot is not the stored response';
+/** Faults of one task's rows against each other. */
+export function storedFaults(stored: StoredTask): Fault[] {
+  const faults = logFaults(stored.task, stored.events);
+  return stored.task.type === 'response' ? [...faults, ...responseFaults(stored)] : faults;
 }

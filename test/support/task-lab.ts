@@ -195,7 +195,7 @@ export class TaskLab {
     const faults: string[] = [];
     for (const { id } of rows) {
       const { task, events } = await this.found(id);
-      faults.push(...logFaults(task, events).map((fault) => `${id}: ${fault}`));
+      faults.push(...logFaults(task, events).map(({ what }) => `${id}: ${what}`));
     }
     return faults;
   }
