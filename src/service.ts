@@ -41,6 +41,7 @@ export class Service {
     this.notices.emit('service.starting', { version: serviceVersion(), pid: process.pid, node: process.version });
     for (const warning of configWarnings(this.config)) this.notices.emit('config.warning', warning);
     this.app.get(ExpiryClock).start();
+    this.tellUpgrade();
     await endLeftoverRunners(runnersDirectory(this.config));
     const url = await this.listen();
     try {
@@ -50,6 +51,16 @@ export class Service {
       if (!this.readiness.isStopping) throw error;
     }
     return url;
+  }
+
+  private tellUpgrade(): void {
+    const { upgrade } = this.app.get(Store);
+    if (upgrade === null) return;
+    this.notices.emit('store.upgraded', {
+      migrations: upgrade.migrations.join(', '),
+      copy: upgrade.copy,
+      duration_ms: Math.round(upgrade.durationMs),
+    });
   }
 
   private async letWorkIn(): Promise<void> {

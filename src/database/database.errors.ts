@@ -1,5 +1,5 @@
 import { ServiceStopping } from '../errors/index.js';
-import { storageFault } from './storage-fault.js';
+import { sqliteCode, storageFault } from './storage-fault.js';
 
 /** Another process holds the data directory. Exit code 75. */
 export class DataDirectoryInUse extends Error {
@@ -11,7 +11,11 @@ export class DataDirectoryInUse extends Error {
 
 /** The store was made by a newer program, is another program's or is damaged; nothing was written. Exit code 65. */
 export class StoreUnusable extends Error {
-  constructor(file: string, reason: string, options?: { cause?: unknown }) {
+  constructor(
+    file: string,
+    readonly reason: string,
+    options?: { cause?: unknown },
+  ) {
     super(`the store ${file} cannot be used: ${reason}`, options);
     this.name = 'StoreUnusable';
   }
@@ -25,6 +29,27 @@ export function storeRefused(file: string, reason: string, cause: unknown): Erro
   const why = `${reason} (${(cause as Error).message})`;
   if (storageFault(cause) === null) return new StoreUnusable(file, why, { cause });
   return new Error(`the disk keeps the store ${file} from being opened: ${why}`, { cause });
+}
+
+/**
+ * What kept a store from being copied before its upgrade; the upgrade has not begun. Missing room or rights say nothing
+ * against the store (exit code 1).
+ */
+export function copyRefused(file: string, cause: unknown): Error {
+  const reason = 'it could not be copied before its upgrade';
+  if (sqliteCode(cause) !== null) return storeRefused(file, reason, cause);
+  return new Error(`the store ${file} was left as it is: ${reason} (${(cause as Error).message})`, { cause });
+}
+
+/**
+ * What kept the schema from being upgraded, as `storeRefused` judges it. Earlier migrations of the same start stay, which
+ * the former program refuses: the way back is the copy.
+ * @param copy path of the copy made before; null for a store that was empty
+ */
+export function upgradeRefused(file: string, copy: string | null, cause: unknown): Error {
+  const back = copy === null ? '' : `; to go back to the former version, copy ${copy} over it first`;
+  if (cause instanceof StoreUnusable) return new StoreUnusable(file, `${cause.reason}${back}`, { cause });
+  return storeRefused(file, `its schema could not be upgraded${back}`, cause);
 }
 
 /** The store is closing: no new unit is taken. */

@@ -15,7 +15,7 @@ export { identifierSuffix, newIdentifier } from './identifiers.js';
 export { keptFact, readFact, writeFact } from './service-facts.js';
 export { MIGRATIONS_TABLE } from './store-file.js';
 export { sqliteCode, StorageFault, storageFault, type StorageFaultKind } from './storage-fault.js';
-export { openStore, Store, type StoreOptions } from './store.js';
+export { openStore, Store, type StoreOptions, type StoreUpgrade } from './store.js';
 export { StoreReader } from './store-reader.js';
 export type { SqlParameters, Tx } from './tx.js';
 export { UnitOfWork } from './unit-of-work.js';

@@ -14,9 +14,9 @@ export class PlainConnection {
     });
   }
 
-  rows<R>(sql: string): Promise<R[]> {
+  rows<R>(sql: string, parameters: readonly unknown[] = []): Promise<R[]> {
     return new Promise((resolve, reject) => {
-      this.database.all<R>(sql, (error, rows) => (error ? reject(error) : resolve(rows)));
+      this.database.all<R>(sql, parameters, (error, rows) => (error ? reject(error) : resolve(rows)));
     });
   }
 

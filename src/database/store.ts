@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { storeRefused, StoreUnusable } from './database.errors.js';
+import { StoreUnusable, upgradeRefused } from './database.errors.js';
 import { InstanceLock } from './instance-lock.js';
 import { ensurePrivateDirectory } from './private-files.js';
 import { SilentLogger } from './silent-logger.js';
-import { MIGRATIONS_TABLE, prepareStoreFile } from './store-file.js';
+import { isBehind, MIGRATIONS_TABLE, prepareStoreFile, quickCheck } from './store-file.js';
 import { setWriterPragmas, wrongPragmas } from './store-pragmas.js';
 import { StoreReader } from './store-reader.js';
 import { UnitOfWork } from './unit-of-work.js';
+import { copyBeforeUpgrade } from './upgrade-copy.js';
 import { guardedDriver, quietDriver, type GuardedDatabase } from './write-guard.js';
 
 type EntityClass = new () => object;
@@ -27,6 +28,15 @@ export interface StoreOptions {
   onCallbackError?: (error: unknown) => void;
 }
 
+/** What the opening of the store did to an older one. */
+export interface StoreUpgrade {
+  /** Path of the copy that was made before. */
+  copy: string;
+  /** Names of the migrations that ran. */
+  migrations: string[];
+  durationMs: number;
+}
+
 /** The open database of one data directory, held by this process alone. */
 export class Store {
   readonly reader: StoreReader;
@@ -34,26 +44,27 @@ export class Store {
   constructor(
     readonly file: string,
     readonly units: UnitOfWork,
-    private readonly writer: DataSource,
-    private readonly readSource: DataSource,
-    private readonly lock: InstanceLock,
+    private readonly held: { writer: DataSource; reader: DataSource; lock: InstanceLock },
+    /** Null where the store was new or up to date. */
+    readonly upgrade: StoreUpgrade | null,
   ) {
-    this.reader = new StoreReader(readSource);
+    this.reader = new StoreReader(held.reader);
   }
 
   /** Refuses new units, waits for the submitted ones, folds the write-ahead log into the file and frees the directory. */
   async close(): Promise<void> {
+    const { writer, reader, lock } = this.held;
     await this.units.close();
-    if (!this.writer.isInitialized) return;
-    await this.readSource.destroy();
-    await this.writer.destroy();
-    await this.lock.release();
+    if (!writer.isInitialized) return;
+    await reader.destroy();
+    await writer.destroy();
+    await lock.release();
   }
 }
 
 /**
- * Opens, creates or upgrades the store. Rejects with DataDirectoryInUse (another process has it) or StoreUnusable
- * (newer schema, foreign or damaged file, failed migration).
+ * Opens, creates or, after a copy, upgrades the store. Rejects with DataDirectoryInUse (another process has it),
+ * StoreUnusable (newer schema, foreign or damaged file, failed migration) or an ordinary error (the disk).
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   await ensurePrivateDirectory(options.dataDir);
@@ -61,13 +72,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const opened: DataSource[] = [];
   try {
     const file = join(options.dataDir, 'lmsp.sqlite');
-    await prepareStoreFile(
-      file,
-      options.migrations.map((migration) => migration.name),
-    );
+    const known = options.migrations.map((migration) => migration.name);
+    const since = performance.now();
+    const applied = await prepareStoreFile(file, known);
+    const copy = isBehind(applied, known) ? await copyBeforeUpgrade(file, applied) : null;
     const writer = writerSource(file, options);
     opened.push(writer);
-    await boot(writer, file, options);
+    const migrations = await boot(writer, file, copy, options);
+    const upgrade = copy === null ? null : { copy, migrations, durationMs: performance.now() - since };
     const reader = readerSource(file, options);
     opened.push(reader);
     await connect(reader);
@@ -76,7 +88,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       busyTimeoutMs: options.busyTimeoutMs,
       onCallbackError: options.onCallbackError ?? warn,
     });
-    return new Store(file, units, writer, reader, lock);
+    return new Store(file, units, { writer, reader, lock }, upgrade);
   } catch (error) {
     for (const source of opened.reverse()) if (source.isInitialized) await source.destroy();
     await lock.release();
@@ -84,19 +96,26 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
 }
 
-/** Connects, migrates and checks; the guard is not up yet. */
-async function boot(writer: DataSource, file: string, options: StoreOptions): Promise<void> {
+/** Connects, migrates and checks; the guard is not up yet. Resolves with the names of the migrations that ran. */
+async function boot(writer: DataSource, file: string, copy: string | null, options: StoreOptions): Promise<string[]> {
   await connect(writer);
-  try {
-    await writer.runMigrations({ transaction: 'each' });
-  } catch (error) {
-    // Foreign keys stay off on a connection whose migration failed, so there is no going on.
-    throw storeRefused(file, 'its schema could not be upgraded', error);
-  }
+  const migrations = await migrate(writer, file, copy);
   const query = (sql: string) => writer.query<Array<Record<string, unknown>>>(sql);
   await setWriterPragmas(query);
   const wrong = await wrongPragmas(query, options.busyTimeoutMs);
   if (wrong.length > 0) throw new StoreUnusable(file, wrong.join(', '));
+  return migrations;
+}
+
+async function migrate(writer: DataSource, file: string, copy: string | null): Promise<string[]> {
+  try {
+    const ran = await writer.runMigrations({ transaction: 'each' });
+    if (copy !== null) await quickCheck(file);
+    return ran.map(({ name }) => name);
+  } catch (error) {
+    // Foreign keys stay off on a connection whose migration failed, so there is no going on.
+    throw upgradeRefused(file, copy, error);
+  }
 }
 
 function commonOptions(file: string, options: StoreOptions) {

@@ -23,6 +23,8 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'service.stopped': { level: 'info', msg: 'service stopped', fields: ['exit_code'] },
   'config.warning': { level: 'warn', msg: 'setting needs attention', fields: ['key', 'reason'] },
 
+  'store.upgraded': { level: 'info', msg: 'store upgraded', fields: ['migrations', 'copy', 'duration_ms'] },
+
   'owner.token_written': { level: 'info', msg: 'owner token written', fields: ['file'] },
 
   'expiry.held': { level: 'info', msg: 'nothing expires for a while', fields: ['gap_ms', 'held_ms'] },

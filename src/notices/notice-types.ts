@@ -14,6 +14,9 @@ export interface NoticeTypes {
   /** A setting that works but deserves a second look. */
   'config.warning': { key: string; reason: string };
 
+  /** An older store was copied and migrated before this start. `copy` is a path of this machine; it goes to the log only. */
+  'store.upgraded': { migrations: string; copy: string; duration_ms: number };
+
   /** A token for the owner was made; it stands in `file`, nowhere else. */
   'owner.token_written': { file: string };
 
