@@ -8,6 +8,7 @@
  * - `tokens(request)`: one piece = one token. The script's end is the end token, as is END; BROKEN makes that one
  *   generation fail; an endless generator runs to its limit. Sampling parameters do not change the script.
  * - `stepDelayMs`: time per turn (a turn gives every decoding row one token, or takes in 128 prompt tokens).
+ * - `pause()`: awaited before each turn instead of that time, e.g. for pauses counted in turns of the event loop.
  * - `hold('steps')` stops between turns: cancels still work. `step(n)` lets n turns pass. `hold('runs')` stops inside a
  *   run, as a long native call does: cancels wait. `hold('loads')` keeps open() waiting. `release(what)` ends a hold.
  * - `failLoads(error)`: open() rejects with it, until called with null.
@@ -42,6 +43,7 @@ export type Piece = string | Uint8Array | typeof END | typeof BROKEN;
 export interface FakeEngineOptions {
   tokens?(request: GenerationRequest): Iterable<Piece>;
   stepDelayMs?: number;
+  pause?(): Promise<void>;
   contextLength?: number;
   vocabularySize?: number;
   /** Time without a report after which a model with work is taken for dead. */
@@ -133,8 +135,10 @@ export class FakeEngine implements InferenceEngine {
       this.requests.push(request);
       return script(request);
     });
+    const { stepDelayMs } = this.options;
+    const wait = this.options.pause ?? (() => (stepDelayMs ? delay(stepDelayMs) : nextTurn()));
     const pause = async (): Promise<void> => {
-      await (this.options.stepDelayMs ? delay(this.options.stepDelayMs) : nextTurn());
+      await wait();
       await link.between(this.gates.steps.pass());
     };
     const { loneRowDiffers = false } = this.options;

@@ -6,6 +6,7 @@ import { newResponse } from '../../src/responses/new-response.js';
 import { ResponseHandler } from '../../src/responses/response-handler.js';
 import type { GenerationRecord, ResponseObject } from '../../src/responses/response-object.js';
 import { ResponseStore, taskIdOf, type ResponseDraft } from '../../src/responses/response-store.js';
+import { StoredResponses } from '../../src/responses/stored-responses.js';
 import type { OnRestart } from '../../src/tasks/index.js';
 import { FakeEngine, type FakeEngineOptions } from './fake-engine.js';
 import { TaskLab } from './task-lab.js';
@@ -35,6 +36,8 @@ class OneModel {
   readonly listeners: ((model: string) => void)[] = [];
   model: EngineModel | null = null;
   taken = 0;
+  /** What a seat has to wait for, or null where the model is resident; asked for each seat. */
+  loading: () => Promise<void> | null = () => null;
 
   constructor(
     readonly engine: FakeEngine,
@@ -56,12 +59,18 @@ class OneModel {
       held = false;
       for (const listener of this.listeners) listener(MODEL);
     };
-    return { owner: model.incarnation, resident: true, model: Promise.resolve(model), release };
+    const loading = this.loading();
+    const ready = loading ? loading.then(() => model) : Promise.resolve(model);
+    return { owner: model.incarnation, resident: loading === null, model: ready, release };
   }
 
   onSeatFree(listener: (model: string) => void): void {
     this.listeners.push(listener);
   }
+}
+
+export interface ResponseLabOptions extends FakeEngineOptions {
+  rows?: number;
 }
 
 export interface ResponseOptions {
@@ -73,6 +82,7 @@ export interface ResponseOptions {
 /** Responses as tasks on a real store and a fake engine, without HTTP. */
 export class ResponseLab {
   readonly store: ResponseStore;
+  readonly responses: StoredResponses;
   private readonly handler: ResponseHandler;
 
   private constructor(
@@ -80,25 +90,27 @@ export class ResponseLab {
     readonly engine: FakeEngine,
     readonly models: OneModel,
   ) {
-    this.store = new ResponseStore(tasks.store.reader);
+    const { store, lifecycle, cancellation } = tasks;
+    this.store = new ResponseStore(store.reader);
+    this.responses = new StoredResponses(this.store, store.units, lifecycle, cancellation);
     const residency = models as unknown as ModelResidency;
     this.handler = new ResponseHandler(tasks.handlers, tasks.runner, residency, this.store, loadConfig({}));
     this.handler.onModuleInit();
   }
 
-  static async open(options: FakeEngineOptions = {}): Promise<ResponseLab> {
-    return ResponseLab.on(await TaskLab.open(), options);
+  static async open(options: ResponseLabOptions = {}, env: Record<string, string> = {}): Promise<ResponseLab> {
+    return ResponseLab.on(await TaskLab.open(env), options);
   }
 
-  private static async on(tasks: TaskLab, options: FakeEngineOptions): Promise<ResponseLab> {
+  private static async on(tasks: TaskLab, options: ResponseLabOptions): Promise<ResponseLab> {
     const engine = new FakeEngine(options);
-    const models = new OneModel(engine, 8);
+    const models = new OneModel(engine, options.rows ?? 8);
     await models.load();
     return new ResponseLab(tasks, engine, models);
   }
 
   /** What the next process finds; this one is closed. */
-  async reopened(options: FakeEngineOptions = {}): Promise<ResponseLab> {
+  async reopened(options: ResponseLabOptions = {}): Promise<ResponseLab> {
     return ResponseLab.on(await this.tasks.reopened(), { vocabulary: this.engine.vocabulary, ...options });
   }
 
