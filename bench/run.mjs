@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 const [name, ...parameters] = process.argv.slice(2);
 const file = new URL(`./${name}.mjs`, import.meta.url);
 const names = readdirSync(new URL('.', import.meta.url))
-  .filter((entry) => entry.endsWith('.mjs') && !['run.mjs', 'service.mjs'].includes(entry))
+  .filter((entry) => entry.endsWith('.mjs') && !['run.mjs', 'service.mjs', 'leftovers.mjs'].includes(entry))
   .map((entry) => entry.slice(0, -4));
 if (!names.includes(name) || !existsSync(file)) {
   console.error(`usage: npm run bench -- NAME\nnames: ${names.join(', ')}`);

@@ -4,14 +4,22 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+const LONGEST_RECOVERY_MS = 600_000;
 const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
 
-/** Starts the service; resolves when it is ready. `call` sends JSON over at most `connections` sockets. */
-export async function startService({ env = {}, connections = 64 } = {}) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'lmsp-bench-'));
+/**
+ * Starts the service on a new directory or a given one; resolves when it is ready. `call` sends JSON over at most
+ * `connections` sockets; `startup` tells the milliseconds from the spawn to the open port and to readiness; `log` hears
+ * the lines of the service's log.
+ */
+export async function startService({ env = {}, connections = 64, dataDir: kept, log } = {}) {
+  const dataDir = kept ?? (await mkdtemp(join(tmpdir(), 'lmsp-bench-')));
+  await rm(join(dataDir, 'service.json'), { force: true });
+  const began = performance.now();
   const child = spawn(process.execPath, [MAIN], {
     env: {
       ...process.env,
@@ -21,11 +29,17 @@ export async function startService({ env = {}, connections = 64 } = {}) {
       LMSP_LOG_LEVEL: 'warn',
       ...env,
     },
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', log ? 'pipe' : 'inherit', 'inherit'],
   });
+  if (log) createInterface({ input: child.stdout }).on('line', log);
   const exited = new Promise((resolve) => child.once('exit', resolve));
   const { url } = await eventually(() => readFile(join(dataDir, 'service.json'), 'utf8').then(JSON.parse));
-  await eventually(async () => (await fetch(`${url}/ready`)).ok || Promise.reject(new Error('not ready')));
+  const listening = performance.now() - began;
+  await eventually(
+    async () => (await fetch(`${url}/ready`)).ok || Promise.reject(new Error('not ready')),
+    LONGEST_RECOVERY_MS,
+  );
+  const startup = { listening, ready: performance.now() - began };
   const token = (await readFile(join(dataDir, 'owner-token'), 'utf8')).trim();
   const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
 
@@ -59,6 +73,7 @@ export async function startService({ env = {}, connections = 64 } = {}) {
     token,
     dataDir,
     pid: child.pid,
+    startup,
     call,
     stop,
     remove: () => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }),
