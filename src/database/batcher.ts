@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '../errors/index.js';
-import { StorageFault } from './storage-fault.js';
+import { StorageFault, type StorageFaultKind } from './storage-fault.js';
 import type { Tx } from './tx.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
@@ -14,7 +14,7 @@ export interface BatcherOptions<I, O> {
   /** Most inputs waiting; further ones are refused with storage_busy. 64 batches by default. */
   maxWaiting?: number;
   /** How long an input outlives a locked, full or failing disk before it is refused with that fault; 0 by default. */
-  storageWaitMs?: number;
+  storageWaitMs?: (fault: StorageFaultKind) => number;
   /** Inputs that outlive it: whoever waits for them goes on trying. */
   keeps?: (input: I) => boolean;
   /**
@@ -126,7 +126,7 @@ export class Batcher<I, O> {
   /** The batch stands at the head of the queue again, unless it never began. */
   private async handleFailure(batch: Array<Entry<I, O>>, error: unknown): Promise<void> {
     if (error instanceof StorageFault) {
-      const latest = performance.now() - (this.options.storageWaitMs ?? 0);
+      const latest = performance.now() - (this.options.storageWaitMs?.(error.fault) ?? 0);
       this.refuse((entry) => entry.since <= latest && !this.options.keeps?.(entry.input), error);
       if (this.waiting.length > 0) await delay(PAUSE_AFTER_FAULT_MS);
     } else if (batch.length > 1) {

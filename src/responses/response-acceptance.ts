@@ -25,6 +25,8 @@ export class ResponseAcceptance {
     this.batcher = new Batcher({
       units,
       maxBatch: config.acceptBatchSize,
+      // One that came at the end of another's wait has its own before it; waiting makes no room on a full disk.
+      storageWaitMs: (fault) => (fault === 'busy' ? config.busyTimeoutMs : 0),
       run: (tx, drafts: ResponseDraft[]) => this.write(tx, drafts),
     });
   }

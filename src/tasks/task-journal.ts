@@ -36,7 +36,7 @@ export class TaskJournal {
     this.batcher = new Batcher({
       units,
       maxBatch: STEPS_PER_COMMIT,
-      storageWaitMs: config.storageWaitSeconds * 1000,
+      storageWaitMs: () => config.storageWaitSeconds * 1000,
       keeps: ({ claim }) => this.ending.has(claim.taskId),
       run: (tx, steps) => this.write(tx, steps),
     });

@@ -107,6 +107,10 @@ export class HttpApp {
     return this.app.get(Store, { strict: false });
   }
 
+  get notices(): Notices {
+    return this.app.get(Notices);
+  }
+
   get streams(): EventStreams {
     return this.app.get(EventStreams, { strict: false });
   }

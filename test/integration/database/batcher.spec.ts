@@ -138,7 +138,7 @@ describe("the storage's faults are no poison", () => {
 
   test('with patience the inputs wait in order and are written when the lock is gone', async () => {
     const other = await lock();
-    const target = batcher({ storageWaitMs: 60_000 });
+    const target = batcher({ storageWaitMs: () => 60_000 });
     const first = submitAll(target, [{ key: 'a' }, { key: 'b' }]);
     // This unit queues behind the batch's first try and shares its refusal.
     await expect(open.store.units.run(async () => 1)).rejects.toThrow(StorageFault);
@@ -148,10 +148,26 @@ describe("the storage's faults are no poison", () => {
     expect(batches).toEqual([['a', 'b', 'c']]);
   });
 
+  test('BL-13: each input has its own patience: one that came late is not refused with those before it', async () => {
+    const since = performance.now();
+    let locked = true;
+    let late: Promise<string> | undefined;
+    const target: Batcher<Item, string> = batcher({
+      storageWaitMs: () => 1000,
+      run: async (tx, items) => {
+        if (performance.now() - since > 800) late ??= target.submit({ key: 'late' });
+        if (locked) throw new StorageFault('busy', null);
+        return write(tx, items);
+      },
+    });
+    await expect(target.submit({ key: 'early' }).finally(() => (locked = false))).rejects.toThrow(StorageFault);
+    expect(await late).toBe('late');
+  });
+
   test('a full disk while a batch is written: the same inputs are written again, together', async () => {
     await open.store.units.run((tx) => tx.query('PRAGMA max_page_count = 1'));
     const target: Batcher<Item, string> = batcher({
-      storageWaitMs: 60_000,
+      storageWaitMs: () => 60_000,
       run: async (tx, items) => {
         if (batches.length > 0) await tx.query('PRAGMA max_page_count = 100000');
         return write(tx, items);
