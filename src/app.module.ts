@@ -30,7 +30,7 @@ export class AppModule {
     const models = ModelsModule.register({ imports: [database, clients, inference], inspectionEntry });
     const tasks = TasksModule.register({ imports: [database, clients] });
     const responses = ResponsesModule.register({ imports: [database, clients, inference, models, tasks] });
-    const operations = OperationsModule.register({ imports: [database, clients, models] });
+    const operations = OperationsModule.register({ imports: [database, clients, inference, models, tasks] });
     return {
       module: AppModule,
       imports: [ConfigModule, NoticesModule, HttpModule, operations, retention, clients, models, tasks, responses],

@@ -8,6 +8,7 @@ import { endLeftoverRunners, PROMPT_CODEC, runnersDirectory, type PromptCodec } 
 import { ModelResidency } from './models/index.js';
 import { Notices } from './notices/index.js';
 import {
+  MetricsListener,
   Readiness,
   removeServiceFile,
   SERVICE_IDENTITY,
@@ -132,12 +133,14 @@ export class Service {
       version: serviceVersion(),
       started_at: identity.startedAt,
     });
+    await this.app.get(MetricsListener).open();
     this.notices.emit('service.listening', { url, host, port, data_dir: dataDir });
     return url;
   }
 
   private async closeServer(): Promise<void> {
     const server = this.app.getHttpServer();
+    this.app.get(MetricsListener).close();
     const answered = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeIdleConnections();
     await Promise.race([answered, delay(LAST_ANSWERS_MS, undefined, { ref: false })]);

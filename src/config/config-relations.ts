@@ -12,7 +12,7 @@ const RETENTION_ORDER = [
 
 /** What is wrong between settings that are each fine by themselves. */
 export function checkRelations(config: Config): ConfigProblem[] {
-  return [...checkRetentionOrder(config), ...checkIdempotencyFloor(config)];
+  return [...checkRetentionOrder(config), ...checkIdempotencyFloor(config), ...checkPorts(config)];
 }
 
 function checkRetentionOrder(config: Config): ConfigProblem[] {
@@ -31,6 +31,13 @@ function checkIdempotencyFloor(config: Config): ConfigProblem[] {
   if (lifetime(seconds) >= IDEMPOTENCY_FLOOR_SECONDS) return [];
   const expected = `0 or at least ${IDEMPOTENCY_FLOOR_SECONDS}, so that a client can still repeat a request it lost`;
   return [{ key: variableOf('retentionIdempotencySeconds'), expected, value: String(seconds) }];
+}
+
+function checkPorts({ port, metricsPort }: Config): ConfigProblem[] {
+  if (metricsPort === 0 || metricsPort !== port) return [];
+  return [
+    { key: variableOf('metricsPort'), expected: `another port than ${variableOf('port')}`, value: String(metricsPort) },
+  ];
 }
 
 function lifetime(seconds: number): number {

@@ -35,6 +35,11 @@ const directory: Setting<string> = {
 export const CONFIG_TABLE = {
   host,
   port: whole(5677, { min: 0, max: 65535 }, 'Port to listen on; 0 takes any free one, written to service.json.'),
+  metricsPort: whole(
+    0,
+    { min: 0, max: 65535 },
+    'Second port, on loopback, that serves /metrics without a token; 0 is none.',
+  ),
   dataDir: directory,
   logLevel: oneOf(LOG_LEVELS, 'info', 'Least level that is logged, as JSON lines on standard output.'),
 

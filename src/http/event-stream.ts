@@ -26,6 +26,11 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 };
 
+/** Whether the answer is one of these streams; known once its head has been written. */
+export function isEventStream(response: ServerResponse): boolean {
+  return response.getHeader('Content-Type') === HEADERS['Content-Type'];
+}
+
 /** Not ": ping": one client takes that for the end of a chunk (WIRE-FACTS A4). */
 const HEARTBEAT = ': keep-alive\n\n';
 

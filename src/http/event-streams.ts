@@ -6,7 +6,8 @@ import { disconnection } from './connection.js';
 import { writeEventStream, type EventFrame, type EventStreamOptions } from './event-stream.js';
 
 /** `foreground`: the work belongs to this connection; `reader`: it goes on without it. */
-export type StreamKind = 'foreground' | 'reader';
+export const STREAM_KINDS = ['foreground', 'reader'] as const;
+export type StreamKind = (typeof STREAM_KINDS)[number];
 
 export interface StreamRequest extends Pick<EventStreamOptions, 'retryMs' | 'done'> {
   /** Opens the source; its signal aborts when the client is gone or the service ends the stream. */
@@ -28,6 +29,13 @@ export class EventStreams {
 
   get count(): number {
     return this.open.size;
+  }
+
+  /** Of each kind. */
+  counts(): Record<StreamKind, number> {
+    const counts = { foreground: 0, reader: 0 };
+    for (const kind of this.open.values()) counts[kind] += 1;
+    return counts;
   }
 
   /**

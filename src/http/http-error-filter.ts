@@ -2,6 +2,7 @@ import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '
 import type { Request, Response } from 'express';
 import { DomainError, ERROR_CODES } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
+import { noteError } from './answered-error.js';
 import { challengeOf } from './challenge.js';
 import { retryAfterOf, STATUS_OF_KIND } from './error-status.js';
 import { allowedMethods } from './route-methods.js';
@@ -51,6 +52,7 @@ function frameworkRefusal(status: number, request: Request, response: Response):
 
 /** Writes the envelope and every header that belongs to the error. */
 function sendError(response: Response, error: DomainError): void {
+  noteError(response, error.code);
   const { retry } = ERROR_CODES[error.code] as { retry?: boolean };
   if (retry !== undefined) response.setHeader('x-should-retry', String(retry));
   const retryAfter = retryAfterOf(error.kind, error.retryAfterSeconds);

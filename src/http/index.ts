@@ -1,10 +1,13 @@
 export { configureApp, EDGE_OPTIONS } from './configure-app.js';
 export { disconnection } from './connection.js';
 export { IsTextOrList, Nested, Rule, Unsupported, UNSUPPORTED_VALUE } from './dto.js';
+export { STATUS_OF_KIND } from './error-status.js';
 export { type EventFrame } from './event-stream.js';
-export { EventStreams, type SendStream, type StreamKind, type StreamRequest } from './event-streams.js';
+export { EventStreams, STREAM_KINDS, type SendStream, type StreamKind, type StreamRequest } from './event-streams.js';
 export { HttpModule } from './http.module.js';
 export { fingerprintOf, type KeyedRequest } from './idempotency-key.js';
 export { Idempotent, Keyed, type RepeatAnswers } from './idempotent.js';
 export { listObject, type ListObject } from './list.js';
 export { Cursor, ListOf, OneOf, parseCursor, QueryFields, SingleText, WholeNumber, type QueryOf } from './query.js';
+export { UNMATCHED_ROUTE } from './request-context.js';
+export { routePatterns } from './route-methods.js';

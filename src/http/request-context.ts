@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { withRequestId, type Notices } from '../notices/index.js';
+import { answeredError } from './answered-error.js';
+import { isEventStream } from './event-stream.js';
 
 /** What a caller may choose as the id of its request. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** Route of requests that match no pattern: log lines and metrics never carry a raw path. */
-const UNMATCHED = 'unmatched';
+export const UNMATCHED_ROUTE = 'unmatched';
 
 /** First middleware of every request: its id, the headers of every answer (WIRE B0), and the notice at its end. */
 export function requestContext(notices: Notices): RequestHandler {
@@ -36,6 +38,8 @@ function tellEnd(request: Request, response: Response, tell: (notice: RequestNot
       status: response.headersSent ? response.statusCode : 0,
       duration_ms: Math.round(performance.now() - started),
       bytes: socket.bytesWritten - before,
+      stream: isEventStream(response),
+      error_code: answeredError(response),
       client_id: clientIdOf(request),
       task_id: typeof taskId === 'string' ? taskId : null,
     });
@@ -45,7 +49,7 @@ function tellEnd(request: Request, response: Response, tell: (notice: RequestNot
 /** Pattern of the route that answers, e.g. `/v1/tasks/:id`. */
 export function routePattern(request: Request): string {
   const route = request.route as { path?: unknown } | undefined;
-  return typeof route?.path === 'string' ? route.path : UNMATCHED;
+  return typeof route?.path === 'string' ? route.path : UNMATCHED_ROUTE;
 }
 
 /** Set by whoever authenticates the request. */

@@ -177,6 +177,8 @@ export interface OpenOptions {
 }
 
 export interface InferenceEngine {
+  /** What computes, with its version: `onnxruntime-node 1.30.0`. */
+  readonly name: string;
   /** Rejects with DomainError model_load_failed (message names the file, operator or input). */
   open(spec: ModelSpec, options?: OpenOptions): Promise<EngineModel>;
 }

@@ -39,7 +39,7 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'task.transition': {
     level: ({ duration_ms: duration }) => (duration === null ? 'debug' : 'info'),
     msg: 'task changed state',
-    fields: ['task_id', 'type', 'command', 'from', 'to', 'attempt', 'duration_ms', 'error_code'],
+    fields: ['task_id', 'type', 'model', 'command', 'from', 'to', 'attempt', 'duration_ms', 'error_code'],
   },
   'task.fault': { level: 'error', msg: 'task met an unexpected error', fields: ['task_id', 'error'] },
   'claim.failed': { level: 'error', msg: 'waiting tasks could not be claimed', fields: ['type', 'model', 'error'] },
@@ -57,7 +57,7 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'http.request': {
     level: ({ route, status }) => requestLevel(route, status),
     msg: 'request answered',
-    fields: ['method', 'route', 'status', 'duration_ms', 'bytes', 'client_id', 'task_id'],
+    fields: ['method', 'route', 'status', 'error_code', 'duration_ms', 'bytes', 'client_id', 'task_id'],
     ofRequest: true,
   },
   'http.fault': { level: 'error', msg: 'request met an unexpected error', fields: ['error'], ofRequest: true },

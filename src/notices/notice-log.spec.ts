@@ -29,6 +29,8 @@ const request: NoticeTypes['http.request'] = {
   status: 200,
   duration_ms: 3,
   bytes: 10,
+  stream: false,
+  error_code: null,
   client_id: 'cli_1',
   task_id: null,
 };
@@ -36,10 +38,15 @@ const request: NoticeTypes['http.request'] = {
 const transition: NoticeTypes['task.transition'] = {
   task_id: 'task_1',
   type: 'response',
+  model: 'pocket',
+  background: true,
+  on_restart: 'retry',
   command: 'complete',
   from: 'running',
   to: 'completed',
   attempt: 1,
+  events: 1,
+  waited_ms: null,
   duration_ms: 42,
   error_code: null,
 };

@@ -34,14 +34,22 @@ export interface NoticeTypes {
     duration_ms: number;
   };
 
-  /** One row of the transition table took place. `duration_ms` (since creation) is set exactly when `to` is an end. */
+  /** One row of the transition table took place. */
   'task.transition': {
     task_id: string;
     type: string;
+    model: string | null;
+    background: boolean;
+    on_restart: string;
     command: string;
     from: string | null;
     to: string;
     attempt: number;
+    /** Lifecycle events that were appended with it. */
+    events: number;
+    /** From the accept to the first claim; set by that claim alone. */
+    waited_ms: number | null;
+    /** Since creation; set exactly when `to` is an end. */
     duration_ms: number | null;
     error_code: string | null;
   };
@@ -70,6 +78,10 @@ export interface NoticeTypes {
     status: number;
     duration_ms: number;
     bytes: number;
+    /** The answer was an event stream: its duration is the client's choice. */
+    stream: boolean;
+    /** Code of the error that was the answer. */
+    error_code: string | null;
     client_id: string | null;
     task_id: string | null;
   };

@@ -3,13 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { loadConfig, type Config } from '../config/index.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
+import { ServiceObstacles } from './service-obstacles.js';
 
 /** The controller over a writer whose oldest unit is so old; answers are [status, body]. */
 function probes({ oldestWaitMs = 0, ...settings }: { oldestWaitMs?: number } & Partial<Config> = {}) {
   const readiness = new Readiness();
   readiness.ready();
   const config = { ...loadConfig({ LMSP_DATA_DIR: tmpdir(), LMSP_DISK_FLOOR_BYTES: '0' }), ...settings };
-  const controller = new HealthController(config, { oldestWaitMs: () => oldestWaitMs } as never, readiness);
+  const obstacles = new ServiceObstacles(config, readiness);
+  const controller = new HealthController({ oldestWaitMs: () => oldestWaitMs } as never, obstacles);
   const ask = async (route: 'health' | 'ready'): Promise<[number, unknown]> => {
     let status = 200;
     const body = await controller[route]({ status: (code: number) => (status = code) } as never);

@@ -1,10 +1,8 @@
-import { statfs } from 'node:fs/promises';
-import { Controller, Get, Inject, Res } from '@nestjs/common';
+import { Controller, Get, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { Public } from '../clients/index.js';
-import { CONFIG, type Config } from '../config/index.js';
 import { UnitOfWork } from '../database/index.js';
-import { Readiness } from './readiness.js';
+import { ServiceObstacles } from './service-obstacles.js';
 
 /** A unit of work that waited longer means that the writer is stuck (WIRE B2). */
 const STUCK_MS = 30_000;
@@ -13,9 +11,8 @@ const STUCK_MS = 30_000;
 @Controller()
 export class HealthController {
   constructor(
-    @Inject(CONFIG) private readonly config: Config,
     private readonly units: UnitOfWork,
-    private readonly readiness: Readiness,
+    private readonly obstacles: ServiceObstacles,
   ) {}
 
   /** 503 only where a restart is right. */
@@ -32,18 +29,9 @@ export class HealthController {
   @Get('ready')
   @Public()
   async ready(@Res({ passthrough: true }) response: Response): Promise<{ status: string; reason?: string }> {
-    const reason = this.readiness.obstacle ?? (await this.diskObstacle());
+    const reason = await this.obstacles.first();
     if (reason === null) return { status: 'ready' };
     response.status(503);
     return { status: 'not_ready', reason };
-  }
-
-  private async diskObstacle(): Promise<string | null> {
-    try {
-      const { bavail, bsize } = await statfs(this.config.dataDir);
-      return bavail * bsize < this.config.diskFloorBytes ? 'disk_low' : null;
-    } catch {
-      return 'data_directory_unreachable';
-    }
   }
 }

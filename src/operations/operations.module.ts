@@ -7,31 +7,46 @@ import {
 } from '@nestjs/common';
 import { ConfigModule } from '../config/index.js';
 import { UnitOfWork } from '../database/index.js';
+import { HttpModule } from '../http/index.js';
+import { NoticesModule } from '../notices/index.js';
 import { HealthController } from './health.controller.js';
+import { ClosedSets } from './metrics/closed-sets.js';
+import { LabelValues } from './metrics/label-values.js';
+import { MetricsListener } from './metrics/metrics-listener.js';
+import { MetricsController } from './metrics/metrics.controller.js';
+import { Metrics } from './metrics/metrics.js';
+import { ReadingsTaker } from './metrics/readings.js';
 import { ReadinessGate } from './readiness-gate.js';
 import { Readiness } from './readiness.js';
 import { loadServiceIdentity, SERVICE_IDENTITY } from './service-identity.js';
+import { ServiceObstacles } from './service-obstacles.js';
 import { ServiceController } from './service.controller.js';
 
 export interface OperationsModuleOptions {
-  /** The modules that give UnitOfWork, ModelCatalogue and the client guard's needs. */
+  /** The modules that give UnitOfWork, INFERENCE_ENGINE, ModelCatalogue, TaskQueries and the client guard's needs. */
   imports: NonNullable<ModuleMetadata['imports']>;
 }
 
-/** Health, readiness and service info; keeps every other route shut until recovery has ended. */
+/** Health, readiness, metrics and service info; keeps every other route shut until recovery has ended. */
 @Module({})
 export class OperationsModule implements NestModule {
   static register({ imports }: OperationsModuleOptions): DynamicModule {
     return {
       module: OperationsModule,
-      imports: [ConfigModule, ...imports],
-      controllers: [HealthController, ServiceController],
+      imports: [ConfigModule, HttpModule, NoticesModule, ...imports],
+      controllers: [HealthController, MetricsController, ServiceController],
       providers: [
         Readiness,
         ReadinessGate,
+        ServiceObstacles,
+        LabelValues,
+        ReadingsTaker,
+        Metrics,
+        ClosedSets,
+        MetricsListener,
         { provide: SERVICE_IDENTITY, inject: [UnitOfWork], useFactory: loadServiceIdentity },
       ],
-      exports: [Readiness, SERVICE_IDENTITY],
+      exports: [MetricsListener, Readiness, SERVICE_IDENTITY],
     };
   }
 

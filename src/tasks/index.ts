@@ -16,7 +16,7 @@ export {
 } from './task-handlers.js';
 export { errorPayload, TaskLifecycleService } from './task-lifecycle.service.js';
 export { eventJson, readEvents, readSnapshot, type Queryable, type StoredEvent } from './task-log.js';
-export { TaskQueries, type TaskPageRequest } from './task-queries.js';
+export { TaskQueries, type TaskPageRequest, type Workload } from './task-queries.js';
 export { TaskRecovery, type RecoveryReport } from './task-recovery.js';
 export { TaskRunner } from './task-runner.js';
 export { TaskStop } from './task-stop.js';
@@ -25,6 +25,8 @@ export {
   isTerminalEvent,
   ON_RESTART_POLICIES,
   TASK_STATUSES,
+  TERMINAL_STATUSES,
+  UNFINISHED_STATUSES,
   type LifecycleEvent,
   type OnRestart,
   type TaskStatus,

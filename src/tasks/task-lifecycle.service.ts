@@ -211,16 +211,21 @@ export class TaskLifecycleService {
   }
 
   private announce(command: TaskCommand, task: Task, now: number): void {
-    const { from }: Transition = TASK_TRANSITIONS[command];
+    const { from, events, raisesAttempt }: Transition = TASK_TRANSITIONS[command];
     this.notices.emit('task.transition', {
       task_id: task.id,
       type: task.type,
+      model: task.model,
+      background: task.background,
+      on_restart: task.onRestart,
       command,
       from: from.length === 1 ? (from[0] ?? null) : null,
       to: task.status,
       attempt: task.attempt,
-      error_code: task.error?.code ?? null,
+      events: events.length,
+      waited_ms: raisesAttempt && task.attempt === 1 ? now - task.createdAt : null,
       duration_ms: task.finishedAt === null ? null : now - task.createdAt,
+      error_code: task.error?.code ?? null,
     });
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { StoreReader, type Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { taskFromRow, type Task, type TaskRow } from './task.js';
-import type { TaskStatus } from './task-transitions.js';
+import type { TaskStatus, UNFINISHED_STATUSES } from './task-transitions.js';
 import { TaskNotFound } from './tasks.errors.js';
 
 export interface TaskPageRequest {
@@ -14,6 +14,13 @@ export interface TaskPageRequest {
   order: 'asc' | 'desc';
   /** Id of the task behind which the page begins. */
   after?: string;
+}
+
+/** The unfinished tasks of one moment. */
+export interface Workload {
+  byStatus: Record<(typeof UNFINISHED_STATUSES)[number], number>;
+  /** Of each model for which tasks wait; `oldestAt`: epoch milliseconds of the accept of the one that stands first. */
+  queues: { model: string | null; waiting: number; oldestAt: number }[];
 }
 
 /** Reads of tasks, committed state only. A foreign task is as absent as one that never was (WIRE B0). */
@@ -62,6 +69,31 @@ export class TaskQueries {
       `select client_id, count(*) as waiting from tasks where status = 'queued' group by client_id`,
     );
     return new Map(rows.map((row) => [row.client_id, row.waiting]));
+  }
+
+  /** Reads two small indexes, those of waiting and of held tasks, and one row for each lane. */
+  async workload(): Promise<Workload> {
+    const rows = await this.reader.query<{
+      status: keyof Workload['byStatus'];
+      model: string | null;
+      tasks: number;
+      oldest: number;
+    }>(
+      `with lanes as (select model, count(*) as tasks, min(position) as position from tasks
+                      where status = 'queued' group by type, model)
+       select 'queued' as status, lanes.model, sum(lanes.tasks) as tasks, min(first.created_at) as oldest
+       from lanes join tasks as first on first.position = lanes.position group by lanes.model
+       union all
+       select status, null, count(*), 0 from tasks
+       where status in ('loading', 'running', 'cancelling') group by status`,
+    );
+    const byStatus = { queued: 0, loading: 0, running: 0, cancelling: 0 };
+    for (const { status, tasks } of rows) byStatus[status] += tasks;
+    const queues = rows.filter(({ status }) => status === 'queued');
+    return {
+      byStatus,
+      queues: queues.map(({ model, tasks, oldest }) => ({ model, waiting: tasks, oldestAt: oldest })),
+    };
   }
 
   /** How many tasks of its lane are ahead of a queued one. */

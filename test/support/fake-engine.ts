@@ -60,6 +60,7 @@ export type Hold = 'loads' | 'steps' | 'runs';
 const END_ID = 0;
 
 export class FakeEngine implements InferenceEngine {
+  readonly name = 'fake';
   readonly models: EngineModel[] = [];
   readonly requests: GenerationRequest[] = [];
   readonly decoder: TokenDecoder;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { DomainError } from '../../errors/index.js';
@@ -12,6 +11,7 @@ import { graphLayout, type GraphLayout } from './graph-layout.js';
 import { readOperators } from './graph-operators.js';
 import { OnnxLanguageModel, type KvMode } from './onnx-language-model.js';
 import { measureKernels, type Kernels } from './kernel-canary.js';
+import { runtimeVersion } from './runtime-version.js';
 import { worksInPlace } from './self-test.js';
 import { openNative, openPublic, type OnnxSession } from './session.js';
 
@@ -103,9 +103,8 @@ function openNativeIfPossible(path: string, threads: number): OnnxSession | null
 
 /** Digest of what decides the bits of a result on this machine (ENGINE 4.7). */
 async function fingerprint(measured: unknown[]): Promise<string> {
-  const runtime = createRequire(import.meta.url)('onnxruntime-node/package.json') as { version: string };
   const facts = [
-    runtime.version,
+    runtimeVersion(),
     'cpu',
     process.platform,
     process.arch,

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '../../errors/index.js';
 import type { EngineModel, EngineModelInfo, InferenceEngine, ModelSpec, OpenOptions } from '../inference-engine.js';
+import { runtimeVersion } from '../onnx/runtime-version.js';
 import { noteRunner } from './runner-list.js';
 import { RunnerModel } from './runner-model.js';
 import { RunnerProcess } from './runner-process.js';
@@ -32,6 +33,8 @@ const SLOW_DISK_BYTES_PER_SECOND = 20_000_000;
 
 /** The engine strategy of the product: one child process per opened model (ENGINE 1.1). */
 export class ProcessEngine implements InferenceEngine {
+  readonly name = `onnxruntime-node ${runtimeVersion()}`;
+
   constructor(private readonly options: ProcessEngineOptions) {}
 
   async open(spec: ModelSpec, options: OpenOptions = {}): Promise<EngineModel> {

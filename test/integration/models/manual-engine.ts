@@ -43,6 +43,7 @@ export interface Opening {
 
 /** An engine whose loads end when the test says so. */
 export class ManualEngine implements InferenceEngine {
+  readonly name = 'manual';
   readonly openings: Opening[] = [];
   private opened = 0;
 
