@@ -28,7 +28,7 @@ export class AppModule {
     const clients = ClientsModule.register({ imports: [database] });
     const inference = InferenceModule.register(strategies);
     const models = ModelsModule.register({ imports: [database, clients, inference], inspectionEntry });
-    const tasks = TasksModule.register({ imports: [database, clients] });
+    const tasks = TasksModule.register({ imports: [database, retention, clients] });
     const responses = ResponsesModule.register({ imports: [database, clients, inference, models, tasks] });
     const operations = OperationsModule.register({ imports: [database, clients, inference, models, tasks] });
     return {

@@ -76,6 +76,11 @@ export const CONFIG_TABLE = {
   defaultOnRestart: oneOf(RESTART_POLICIES, 'retry', 'Restart policy of background responses that name none.'),
   cancelWaitMs: whole(2000, { min: 0, max: 60_000 }, "Longest wait of a cancel request for the task's end."),
   cancelGraceSeconds: whole(10, { min: 1, max: HOUR }, 'A model process that ignores a cancel so long is replaced.'),
+  foregroundGraceSeconds: whole(
+    10,
+    { min: 0, max: HOUR },
+    'Foreground work with an Idempotency-Key waits so long for a repeat when its client has left.',
+  ),
   stopGraceSeconds: whole(10, { min: 0, max: HOUR }, 'Wait for running foreground work at a stop.'),
   heartbeatSeconds: whole(15, { min: 1, max: HOUR }, 'Pause between the comments that keep an idle stream open.'),
 

@@ -3,9 +3,15 @@ import { CONFIG, type Config } from '../config/index.js';
 import { Batcher, UnitOfWork, type Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { TaskLifecycleService, type Task, type TaskDraft } from '../tasks/index.js';
-import { ResponseAdmission } from './response-admission.js';
+import { ResponseAdmission, type Verdict } from './response-admission.js';
 import { RESPONSE_TASK_TYPE } from './response-handler.js';
 import { ResponseStore, taskIdOf, type ResponseDraft } from './response-store.js';
+
+/** The task of a request: made for it, or for the first with its key. */
+export interface Accepted {
+  task: Task;
+  repeated: boolean;
+}
 
 /**
  * Makes responses durable: response, task and events 0 and 1 in one unit, many requests to a commit (R1, R2). What was
@@ -13,7 +19,7 @@ import { ResponseStore, taskIdOf, type ResponseDraft } from './response-store.js
  */
 @Injectable()
 export class ResponseAcceptance {
-  private readonly batcher: Batcher<ResponseDraft, Task>;
+  private readonly batcher: Batcher<ResponseDraft, Accepted>;
 
   constructor(
     units: UnitOfWork,
@@ -31,29 +37,32 @@ export class ResponseAcceptance {
     });
   }
 
-  /** Resolves once the task is committed. Throws queue_full, storage_busy, storage_full, server_shutting_down. */
-  accept(draft: ResponseDraft): Promise<Task> {
+  /**
+   * Resolves once the task is committed. Throws queue_full, storage_busy, storage_full, server_shutting_down,
+   * idempotency_key_reused.
+   */
+  accept(draft: ResponseDraft): Promise<Accepted> {
     return this.batcher.submit(draft);
   }
 
-  private async write(tx: Tx, drafts: ResponseDraft[]): Promise<Array<() => Task>> {
-    const admission = await this.admission.open(tx);
-    const verdicts = drafts.map((draft) => ({ draft, refusal: admission.admit(draft) }));
-    const admitted = verdicts.filter(({ refusal }) => refusal === null).map(({ draft }) => draft);
+  private async write(tx: Tx, drafts: ResponseDraft[]): Promise<Array<() => Accepted>> {
+    const admission = await this.admission.open(tx, drafts);
+    const verdicts = drafts.map((draft) => ({ draft, verdict: admission.admit(draft) }));
+    const admitted = verdicts.filter(({ verdict }) => isNew(verdict)).map(({ draft }) => draft);
     await this.store.insert(tx, admitted);
-    const tasks = await this.lifecycle.enqueue(
+    const made = await this.lifecycle.enqueue(
       tx,
       admitted.map((draft) => this.taskDraft(draft)),
     );
-    const byResponse = new Map(tasks.map((task) => [task.responseId, task]));
+    const tasks = new Map([...admission.repeated, ...made.map((task) => [task.id, task] as const)]);
     return verdicts.map(
-      ({ draft, refusal }) =>
+      ({ verdict }) =>
         () =>
-          accepted(byResponse.get(draft.body.id), refusal),
+          accepted(verdict, tasks),
     );
   }
 
-  private taskDraft({ clientId, body }: ResponseDraft): TaskDraft {
+  private taskDraft({ clientId, body, keyed }: ResponseDraft): TaskDraft {
     return {
       id: taskIdOf(body.id),
       type: RESPONSE_TASK_TYPE,
@@ -66,12 +75,18 @@ export class ResponseAcceptance {
       metadata: body.metadata,
       maxInterruptions: this.config.maxInterruptions,
       view: { response: body },
+      ...(keyed && { keyed }),
     };
   }
 }
 
-function accepted(task: Task | undefined, refusal: DomainError | null): Task {
-  if (refusal) throw refusal;
+function isNew(verdict: Verdict): boolean {
+  return !(verdict instanceof DomainError) && !verdict.repeated;
+}
+
+function accepted(verdict: Verdict, tasks: ReadonlyMap<string, Task>): Accepted {
+  if (verdict instanceof DomainError) throw verdict;
+  const task = tasks.get(verdict.taskId);
   if (!task) throw new Error('an admitted response has no task');
-  return task;
+  return { task, repeated: verdict.repeated };
 }

@@ -2,44 +2,74 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
 import type { Tx } from '../database/index.js';
 import { DomainError, ServiceStopping } from '../errors/index.js';
-import { TaskQueries, TaskRunner } from '../tasks/index.js';
-import type { ResponseDraft } from './response-store.js';
+import { IdempotencyKeys, TaskQueries, TaskRunner, type Task } from '../tasks/index.js';
+import { taskIdOf, type ResponseDraft } from './response-store.js';
 
 const RETRY_SECONDS = 5;
 
+/** What becomes of a request: the task that it makes, the task that the first with its key made, or a refusal. */
+export type Verdict = { taskId: string; repeated: boolean } | DomainError;
+
 /** Who may still join the queue. */
 export interface Admission {
-  /** Counts the client's task in, or answers with the refusal: queue_full, server_shutting_down. */
-  admit(draft: ResponseDraft): DomainError | null;
+  /** The tasks on disk that the keys of the requests belong to, by id. */
+  readonly repeated: ReadonlyMap<string, Task>;
+  /**
+   * Decides requests in order, each knowing those before it; counts the client's task in. Refusals: queue_full,
+   * server_shutting_down, idempotency_key_reused.
+   */
+  admit(draft: ResponseDraft): Verdict;
 }
 
 /**
- * Bounds the queue, in all and per client (429 queue_full). Once nothing is claimed any more, foreground work is
- * refused: the stop has failed what waited of it, and nobody would answer a later one.
+ * A request whose key has a task already makes no other (WIRE B6). The others are bounded, in all and per client (429
+ * queue_full). Once nothing is claimed any more, foreground work is refused: the stop has failed what waited of it, and
+ * nobody would answer a later one.
  */
 @Injectable()
 export class ResponseAdmission {
   constructor(
     private readonly queries: TaskQueries,
+    private readonly keys: IdempotencyKeys,
     private readonly runner: TaskRunner,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
-  /** For one unit: counted inside it, so that creates at the same moment cannot all take the last place. */
-  async open(tx: Tx): Promise<Admission> {
+  /** For one unit: looked up and counted inside it, so that creates at the same moment cannot all be the first or last. */
+  async open(tx: Tx, drafts: ResponseDraft[]): Promise<Admission> {
+    const holders = await this.keys.holders(
+      tx,
+      drafts.flatMap(({ keyed }) => keyed ?? []),
+    );
+    const limit = await this.limit(tx);
+    return {
+      repeated: holders.tasks,
+      admit: (draft) => {
+        const { keyed } = draft;
+        const holder = keyed ? holders.of(keyed) : null;
+        if (holder instanceof DomainError) return holder;
+        if (holder !== null) return { taskId: holder, repeated: true };
+        const refusal = limit(draft);
+        if (refusal) return refusal;
+        const taskId = taskIdOf(draft.body.id);
+        if (keyed) holders.hold(keyed, taskId);
+        return { taskId, repeated: false };
+      },
+    };
+  }
+
+  private async limit(tx: Tx): Promise<(draft: ResponseDraft) => DomainError | null> {
     const waiting = await this.queries.queuedByClient(tx);
     let total = [...waiting.values()].reduce((sum, count) => sum + count, 0);
     const { maxQueuedTasks, maxQueuedTasksPerClient } = this.config;
-    return {
-      admit: ({ clientId, body }) => {
-        if (this.runner.isStopped && !body.background) return new ServiceStopping();
-        const own = waiting.get(clientId) ?? 0;
-        if (total >= maxQueuedTasks) return queueFull(`${maxQueuedTasks} tasks wait already.`);
-        if (own >= maxQueuedTasksPerClient) return queueFull(`${maxQueuedTasksPerClient} tasks of yours wait already.`);
-        total += 1;
-        waiting.set(clientId, own + 1);
-        return null;
-      },
+    return ({ clientId, body }) => {
+      if (this.runner.isStopped && !body.background) return new ServiceStopping();
+      const own = waiting.get(clientId) ?? 0;
+      if (total >= maxQueuedTasks) return queueFull(`${maxQueuedTasks} tasks wait already.`);
+      if (own >= maxQueuedTasksPerClient) return queueFull(`${maxQueuedTasksPerClient} tasks of yours wait already.`);
+      total += 1;
+      waiting.set(clientId, own + 1);
+      return null;
     };
   }
 }

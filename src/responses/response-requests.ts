@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
 import { identifierSuffix } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
+import type { KeyedRequest } from '../http/index.js';
 import { PROMPT_CODEC, type PromptCodec } from '../inference/index.js';
 import { GenerationDefaultsReader, ModelCatalogue, type ModelRecord } from '../models/index.js';
 import type { OnRestart } from '../tasks/index.js';
@@ -26,7 +27,7 @@ export class ResponseRequests {
    * Throws DomainError naming the field: invalid_value, invalid_type, unsupported_value, background_requires_store,
    * model_not_found, model_unavailable, context_length_exceeded.
    */
-  async prepare(dto: CreateResponseDto, clientId: string): Promise<ResponseDraft> {
+  async prepare(dto: CreateResponseDto, clientId: string, keyed: KeyedRequest | null = null): Promise<ResponseDraft> {
     const onRestart = this.policyOf(dto);
     const stop = stopsOf(dto.stop);
     const metadata = metadataOf(dto.metadata);
@@ -38,6 +39,7 @@ export class ResponseRequests {
     const seed = dto.seed ?? randomSeed();
     return {
       clientId,
+      ...(keyed && { keyed }),
       input: items,
       body: newResponse(dto, {
         id,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { StoreReader, type Tx } from '../database/index.js';
+import type { KeyedRequest } from '../http/index.js';
 import { readEvents, readSnapshot, type JsonObject, type Queryable, type TaskChange } from '../tasks/index.js';
 import { closeOpenItems, foldOutput } from './response-fold.js';
 import type { GenerationRecord, ResponseObject, ResponseStatus, ResponseUsage } from './response-object.js';
@@ -12,6 +13,8 @@ export interface ResponseDraft {
   /** Items as `GET …/input_items` lists them, oldest first. */
   input: JsonObject[];
   generation: GenerationRecord;
+  /** The request, where its sender gave it a key. */
+  keyed?: KeyedRequest;
 }
 
 /** A response as it stands: the stored snapshot and, while it runs, what its events added since. */
@@ -67,6 +70,12 @@ export class ResponseStore {
     const body = JSON.parse(row.body) as ResponseObject;
     if (row.status !== 'in_progress') return { taskId, body };
     return { taskId, body: { ...body, output: await fold(this.reader, taskId, body, row.body_sequence_number) } };
+  }
+
+  /** The response as its 202 showed it: the snapshot of event 1; null when it is gone. */
+  async asAccepted(taskId: string): Promise<ResponseObject | null> {
+    const [event] = await readEvents(this.reader, taskId, 0, 1);
+    return event ? (JSON.parse(event.payload) as { response: ResponseObject }).response : null;
   }
 
   /** The input items, oldest first, or null. */

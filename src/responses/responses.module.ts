@@ -1,17 +1,21 @@
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
 import { ConfigModule } from '../config/index.js';
 import { HttpModule } from '../http/index.js';
+import { NoticesModule } from '../notices/index.js';
 import { CreateResponseController } from './create-response.controller.js';
+import { EphemeralCreation } from './ephemeral-creation.js';
 import { EphemeralResponses } from './ephemeral-responses.js';
+import { ForegroundOwnership } from './foreground-ownership.js';
 import { ForegroundResponses } from './foreground-responses.js';
 import { ResponseAcceptance } from './response-acceptance.js';
 import { ResponseAdmission } from './response-admission.js';
-import { ResponseCreation } from './response-creation.js';
 import { ResponseHandler } from './response-handler.js';
+import { ResponseRepeats } from './response-repeats.js';
 import { ResponseRequests } from './response-requests.js';
 import { ResponseStore } from './response-store.js';
 import { ResponseStreams } from './response-streams.js';
 import { ResponsesController } from './responses.controller.js';
+import { StoredCreation } from './stored-creation.js';
 import { StoredResponses } from './stored-responses.js';
 
 export interface ResponsesModuleOptions {
@@ -25,18 +29,21 @@ export class ResponsesModule {
   static register({ imports }: ResponsesModuleOptions): DynamicModule {
     return {
       module: ResponsesModule,
-      imports: [ConfigModule, HttpModule, ...imports],
+      imports: [ConfigModule, HttpModule, NoticesModule, ...imports],
       controllers: [CreateResponseController, ResponsesController],
       providers: [
         ResponseAcceptance,
         ResponseAdmission,
-        ResponseCreation,
         ResponseHandler,
+        ResponseRepeats,
         ResponseRequests,
         ResponseStore,
         ResponseStreams,
+        EphemeralCreation,
         EphemeralResponses,
+        ForegroundOwnership,
         ForegroundResponses,
+        StoredCreation,
         StoredResponses,
       ],
     };

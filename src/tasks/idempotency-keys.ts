@@ -3,6 +3,7 @@ import { CONFIG, type Config } from '../config/index.js';
 import { StoreReader, type Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import type { KeyedRequest } from '../http/index.js';
+import { ExpiryClock } from '../retention/index.js';
 import { KeyHolders, type KeyHolder } from './key-holders.js';
 import type { TaskDraft } from './task-drafts.js';
 import type { Queryable } from './task-log.js';
@@ -22,12 +23,13 @@ interface HolderRow extends TaskRow {
 
 /**
  * Which task each idempotency key made (WIRE B6). A key is written in the unit of its task and stores no answer: that
- * is derived from the task. An expired row counts as absent.
+ * is derived from the task. A row that has expired by the clock of expiry counts as absent.
  */
 @Injectable()
 export class IdempotencyKeys {
   constructor(
     private readonly reader: StoreReader,
+    private readonly clock: ExpiryClock,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
@@ -36,7 +38,7 @@ export class IdempotencyKeys {
    * idempotency_key_reused when that was another request.
    */
   async find(request: KeyedRequest): Promise<Task | null> {
-    const holders = new KeyHolders(await holdersOf(this.reader, [request]));
+    const holders = new KeyHolders(await holdersOf(this.reader, [request], this.clock.now()));
     const holder = holders.of(request);
     if (holder instanceof DomainError) throw holder;
     return holder === null ? null : (holders.tasks.get(holder) ?? null);
@@ -44,7 +46,7 @@ export class IdempotencyKeys {
 
   /** For one unit: who holds the keys of these requests. */
   async holders(tx: Tx, requests: KeyedRequest[]): Promise<KeyHolders> {
-    return new KeyHolders(requests.length === 0 ? [] : await holdersOf(tx, requests));
+    return new KeyHolders(requests.length === 0 ? [] : await holdersOf(tx, requests, this.clock.now()));
   }
 
   /** Binds the keys of new tasks to them; expired rows are replaced. Throws when a task holds one of the keys. */
@@ -60,7 +62,7 @@ export class IdempotencyKeys {
          task_id = excluded.task_id, status = null, location = null, body = null, created_at = excluded.created_at,
          expires_at = excluded.expires_at
        where idempotency_keys.expires_at <= ? returning 1`,
-      [JSON.stringify(rows), now, NEVER, now],
+      [JSON.stringify(rows), now, NEVER, this.clock.now()],
     );
     if (written.length !== rows.length) throw new Error('an idempotency key belongs to another task');
   }
@@ -86,7 +88,7 @@ export class IdempotencyKeys {
 }
 
 /** Key and task in one statement: a task that lets its keys go is never seen with one. */
-async function holdersOf(from: Queryable, requests: KeyedRequest[]): Promise<KeyHolder[]> {
+async function holdersOf(from: Queryable, requests: KeyedRequest[], now: number): Promise<KeyHolder[]> {
   const rows = await from.query<HolderRow>(
     `select tasks.*, held.method as key_method, held.route as key_route, held.key as key_text,
        held.fingerprint as key_fingerprint
@@ -95,7 +97,7 @@ async function holdersOf(from: Queryable, requests: KeyedRequest[]): Promise<Key
        and held.method = wanted.value->>'method' and held.route = wanted.value->>'route'
        and held.key = wanted.value->>'key' and held.expires_at > ?
      join tasks on tasks.id = held.task_id`,
-    [JSON.stringify(requests), Date.now()],
+    [JSON.stringify(requests), now],
   );
   return rows.map((row) => ({
     task: taskFromRow(row),

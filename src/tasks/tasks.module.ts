@@ -33,7 +33,7 @@ const published = [
 ];
 
 export interface TasksModuleOptions {
-  /** The modules that give UnitOfWork and StoreReader, and the client guard's needs. */
+  /** The modules that give UnitOfWork and StoreReader, the clock of expiry, and the client guard's needs. */
   imports: NonNullable<ModuleMetadata['imports']>;
 }
 

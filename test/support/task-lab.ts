@@ -1,6 +1,7 @@
 import { loadConfig, type Config } from '../../src/config/index.js';
 import { newIdentifier, type Store, type Tx } from '../../src/database/index.js';
 import { Notices } from '../../src/notices/index.js';
+import { Clock, ExpiryClock } from '../../src/retention/index.js';
 import { ActiveRuns } from '../../src/tasks/active-run.js';
 import { EventFeed } from '../../src/tasks/event-feed.js';
 import { IdempotencyKeys } from '../../src/tasks/idempotency-keys.js';
@@ -98,6 +99,7 @@ export class TaskLab {
   readonly feed = new EventFeed();
   readonly active = new ActiveRuns();
   readonly journal: TaskJournal;
+  readonly clock: ExpiryClock;
   readonly keys: IdempotencyKeys;
   readonly lifecycle: TaskLifecycleService;
   readonly execution: TaskExecution;
@@ -115,7 +117,8 @@ export class TaskLab {
     const { units, reader } = opened.store;
     this.handlers.register(this.handler);
     this.journal = new TaskJournal(units, this.feed, config);
-    this.keys = new IdempotencyKeys(reader, config);
+    this.clock = new ExpiryClock(units, new Clock(), this.notices);
+    this.keys = new IdempotencyKeys(reader, this.clock, config);
     this.lifecycle = new TaskLifecycleService(this.handlers, this.journal, this.feed, this.notices, this.keys);
     this.execution = new TaskExecution(units, this.lifecycle, this.journal, this.notices, config);
     const claims = new TaskClaims(reader, units, this.handlers, this.lifecycle, this.notices);
@@ -131,6 +134,7 @@ export class TaskLab {
   static async open(env: Record<string, string> = {}, dataDir?: string): Promise<TaskLab> {
     const opened = await openTestStore(dataDir === undefined ? {} : { dataDir });
     const lab = new TaskLab(opened, loadConfig(env));
+    await lab.clock.onModuleInit();
     await opened.store.units.run((tx) =>
       tx.execute(`INSERT OR IGNORE INTO clients (id, name, owner, scopes, created_at)
       VALUES ('cli_test', 'test', 0, '[]', 1)`),
