@@ -10,8 +10,8 @@ const YEAR = 366 * DAY;
 /** Levels of the log, loudest last (OPERATE 4). */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
-/** What becomes of a background task at a restart; `resume` is refused until snapshots are taken (WIRE B3). */
-export const RESTART_POLICIES = ['fail', 'retry'] as const;
+/** What becomes of a background task at a restart (chapter 11.3, WIRE B3). */
+export const RESTART_POLICIES = ['fail', 'retry', 'resume'] as const;
 
 const host: Setting<string> = {
   expected: 'a host name or an IP address, without port or brackets',
@@ -73,7 +73,7 @@ export const CONFIG_TABLE = {
   queueTimeoutSeconds: whole(0, { min: 0, max: YEAR }, 'A task that waited longer fails; 0 is never.'),
   taskTimeoutSeconds: whole(3600, { min: 0, max: YEAR }, 'A task that ran longer fails; 0 is never.'),
   maxInterruptions: whole(3, { min: 1, max: 1000 }, 'Unclean ends of one task before it is given up.'),
-  defaultOnRestart: oneOf(RESTART_POLICIES, 'retry', 'Restart policy of background responses that name none.'),
+  defaultOnRestart: oneOf(RESTART_POLICIES, 'resume', 'Restart policy of background responses that name none.'),
   cancelWaitMs: whole(2000, { min: 0, max: 60_000 }, "Longest wait of a cancel request for the task's end."),
   cancelGraceSeconds: whole(10, { min: 1, max: HOUR }, 'A model process that ignores a cancel so long is replaced.'),
   foregroundGraceSeconds: whole(

@@ -32,7 +32,7 @@ describe('loadConfig (HOUSE 7)', () => {
       taskTimeoutSeconds: 3600,
       unitTimeoutSeconds: 10,
       storageWaitSeconds: 60,
-      defaultOnRestart: 'retry',
+      defaultOnRestart: 'resume',
       retentionTasksSeconds: 604_800,
       retentionResponsesSeconds: 2_592_000,
       retentionIdempotencySeconds: 86_400,
@@ -76,8 +76,9 @@ describe('loadConfig (HOUSE 7)', () => {
     expect(loadConfig({ ...env, PATH: '/bin', OTHER_LMSP_PORT: 'x' })).toEqual(loadConfig({}));
   });
 
-  it('refuses resume as the default policy while no snapshots are taken', () => {
-    expect(refusal({ LMSP_DEFAULT_ON_RESTART: 'resume' }).problems[0]?.expected).toBe('one of fail, retry');
+  it('WIRE B3: background work is resumed unless the operator says otherwise', () => {
+    expect(loadConfig({}).defaultOnRestart).toBe('resume');
+    expect(loadConfig({ LMSP_DEFAULT_ON_RESTART: 'fail' }).defaultOnRestart).toBe('fail');
   });
 });
 

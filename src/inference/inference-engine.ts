@@ -33,7 +33,7 @@ export interface ModelSpec {
   rows: number;
   /** Intra-op threads of the runtime. */
   threads: number;
-  /** Digest of the model's files as registered; part of the fingerprint. */
+  /** Digest of the model's files as registered; part of the fingerprint. Empty: not known. */
   digest?: string;
   /** A row gives the same bits whatever runs beside it, also where that costs a lone row its speed (ENGINE 2.8). */
   batchInvariant?: boolean;
@@ -41,6 +41,8 @@ export interface ModelSpec {
 
 /** What became known by opening the model. Counts are tokens unless said. */
 export interface EngineModelInfo {
+  /** As the spec gave it. */
+  digest: string;
   /** Longest prompt + output. */
   contextLength: number;
   vocabularySize: number;

@@ -41,6 +41,7 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
     msg: 'task changed state',
     fields: ['task_id', 'type', 'model', 'command', 'from', 'to', 'attempt', 'duration_ms', 'error_code'],
   },
+  'task.snapshot_unusable': { level: 'warn', msg: 'snapshot unusable', fields: ['task_id', 'reason'] },
   'task.fault': { level: 'error', msg: 'task met an unexpected error', fields: ['task_id', 'error'] },
   'claim.failed': { level: 'error', msg: 'waiting tasks could not be claimed', fields: ['type', 'model', 'error'] },
 

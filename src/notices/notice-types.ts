@@ -54,6 +54,8 @@ export interface NoticeTypes {
     error_code: string | null;
   };
 
+  /** Nothing could be gone on from: the task starts anew from empty output (row 17). */
+  'task.snapshot_unusable': { task_id: string; reason: string };
   /** A run or a row met an unexpected error; the task is left to the next recovery unless it could be failed. */
   'task.fault': { task_id: string; error: unknown };
   /** Waiting tasks of a lane could not be claimed; it is tried again. */

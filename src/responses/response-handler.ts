@@ -1,8 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
 import type { Tx } from '../database/index.js';
-import { DomainError } from '../errors/index.js';
-import type { EngineModel, GenerationEnd } from '../inference/index.js';
+import type { EngineModel } from '../inference/index.js';
 import { ModelResidency, type ModelSeat } from '../models/index.js';
 import {
   TaskHandlers,
@@ -13,11 +12,13 @@ import {
   type TaskChange,
   type TaskHandler,
   type TaskOutcome,
+  type Task,
   type TaskRun,
+  type UnusableSnapshot,
 } from '../tasks/index.js';
-import { ResponseEvents } from './response-events.js';
+import { ResponseAttempt } from './response-attempt.js';
+import { ResponseResumption } from './response-resumption.js';
 import { ResponseStore } from './response-store.js';
-import { snapshotLine } from './token-log.js';
 
 export const RESPONSE_TASK_TYPE = 'response';
 
@@ -30,6 +31,7 @@ export interface ResponseSeat extends Seat {
 @Injectable()
 export class ResponseHandler implements TaskHandler<ResponseSeat>, OnModuleInit {
   readonly type = RESPONSE_TASK_TYPE;
+  private readonly resumption: ResponseResumption;
 
   constructor(
     private readonly handlers: TaskHandlers,
@@ -37,7 +39,9 @@ export class ResponseHandler implements TaskHandler<ResponseSeat>, OnModuleInit 
     private readonly residency: ModelResidency,
     private readonly store: ResponseStore,
     @Inject(CONFIG) private readonly config: Config,
-  ) {}
+  ) {
+    this.resumption = new ResponseResumption(store);
+  }
 
   onModuleInit(): void {
     this.handlers.register(this);
@@ -57,42 +61,19 @@ export class ResponseHandler implements TaskHandler<ResponseSeat>, OnModuleInit 
     return this.store.project(tx, change) as Promise<unknown> as Promise<JsonObject>;
   }
 
+  async takeUp(tx: Tx, task: Task, seat: ResponseSeat): Promise<UnusableSnapshot | null> {
+    const { info } = await seat.model;
+    return this.resumption.takeUp(tx, task, info);
+  }
+
   async run(run: TaskRun<ResponseSeat>): Promise<TaskOutcome> {
-    const { task } = run;
-    const responseId = task.responseId ?? '';
-    const [model, generation] = await Promise.all([run.seat.model, this.store.generation(responseId)]);
-    const events = new ResponseEvents(responseId, task.startCount);
-    const promptTokens = generation.promptIds.length;
-    let failure: unknown = null;
-    const live = model.generate(
-      { id: `${task.id}.${task.attempt}`, ...generation },
-      {
-        prefilled: (tokens) =>
-          run.progress({ phase: 'prefill', load_fraction: null, prompt_tokens: tokens, output_tokens: 0 }),
-        step: (step) => {
-          run.progress({
-            phase: 'decode',
-            load_fraction: null,
-            prompt_tokens: promptTokens,
-            output_tokens: step.index + 1,
-          });
-          run.append({ events: events.next(step), snapshot: snapshotLine(step) }).then(
-            () => live.acknowledge(step.index),
-            (error: unknown) => {
-              failure ??= error;
-              live.cancel();
-            },
-          );
-        },
-      },
-    );
-    const stop = (): void => live.cancel();
-    run.signal.addEventListener('abort', stop, { once: true });
-    if (run.signal.aborted) stop();
-    const end = await live.ended;
-    run.signal.removeEventListener('abort', stop);
-    if (failure instanceof Error) throw failure;
-    return outcomeOf(end);
+    const { task, resumed } = run;
+    const [model, generation, past] = await Promise.all([
+      run.seat.model,
+      this.store.generation(task.responseId ?? ''),
+      resumed ? this.resumption.past(task) : null,
+    ]);
+    return new ResponseAttempt(run, model, generation, past).outcome();
   }
 }
 
@@ -101,17 +82,4 @@ function responseSeat(seat: ModelSeat): ResponseSeat {
   // The task may be cancelled before it looks; the load's failure is then nobody's.
   ready.catch(() => undefined);
   return { owner: seat.owner, resident: seat.resident, model: seat.model, ready, release: () => seat.release() };
-}
-
-function outcomeOf(end: GenerationEnd): TaskOutcome {
-  switch (end.outcome) {
-    case 'finished':
-      return end.finish === 'stop' ? { kind: 'completed' } : { kind: 'limited' };
-    case 'cancelled':
-      return { kind: 'aborted' };
-    case 'failed':
-      return { kind: 'failed', error: new DomainError('model_error', end.message).toBody() };
-    case 'lost':
-      return { kind: 'lost', message: end.message };
-  }
 }

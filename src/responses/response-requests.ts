@@ -68,9 +68,9 @@ export class ResponseRequests {
         param: 'store',
       });
     }
-    if (wished === 'resume') throw unsupportedPolicy('on_restart cannot be resume yet; use retry or fail.');
     if (background === true) return wished ?? this.config.defaultOnRestart;
-    if (wished === 'retry') throw unsupportedPolicy('on_restart belongs to background responses; set background.');
+    if (wished === 'retry' || wished === 'resume')
+      throw unsupportedPolicy('on_restart belongs to background responses; set background.');
     return 'fail';
   }
 }

@@ -1,7 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { StoreReader, type Tx } from '../database/index.js';
 import type { KeyedRequest } from '../http/index.js';
-import { readEvents, readSnapshot, type JsonObject, type Queryable, type TaskChange } from '../tasks/index.js';
+import {
+  readEvents,
+  readSnapshot,
+  type JsonObject,
+  type Queryable,
+  type Task,
+  type TaskChange,
+} from '../tasks/index.js';
 import { closeOpenItems, foldOutput } from './response-fold.js';
 import type { GenerationRecord, ResponseObject, ResponseStatus, ResponseUsage } from './response-object.js';
 
@@ -88,13 +95,35 @@ export class ResponseStore {
   }
 
   /** What the generation of an unfinished response is a function of. */
-  async generation(id: string): Promise<GenerationRecord> {
-    const [row] = await this.reader.query<{ generation: string | null }>(
-      'select generation from responses where id = ?',
-      [id],
-    );
+  async generation(id: string, from: Queryable = this.reader): Promise<GenerationRecord> {
+    const [row] = await from.query<{ generation: string | null }>('select generation from responses where id = ?', [
+      id,
+    ]);
     if (!row?.generation) throw new Error(`response ${id} has no generation record`);
     return JSON.parse(row.generation) as GenerationRecord;
+  }
+
+  /** The snapshot lines of the task's present start (token-log.ts). */
+  tokenLines({ id, startCount }: Task, from: Queryable = this.reader): Promise<string[]> {
+    return readSnapshot(from, id, startCount);
+  }
+
+  /** Says in the stored response that an attempt goes on behind tokens that it decodes again. No event tells so. */
+  async takeUp(tx: Tx, id: string, attempt: number, replayedTokens: number): Promise<void> {
+    await tx.execute(
+      `UPDATE responses SET body = json_set(body, '$.lmsp.attempt', ?, '$.lmsp.replayed_tokens', ?) WHERE id = ?`,
+      [attempt, replayedTokens, id],
+    );
+  }
+
+  /** The output as its events on disk make it: what readers have seen. */
+  async output(id: string): Promise<ResponseObject['output']> {
+    const [row] = await this.reader.query<ResponseRow>(
+      'select id, body, body_sequence_number from responses where id = ?',
+      [id],
+    );
+    if (!row) throw new Error(`response ${id} does not exist`);
+    return fold(this.reader, taskIdOf(id), JSON.parse(row.body) as ResponseObject, row.body_sequence_number);
   }
 
   /** Deletes a response; the database refuses one whose task is unfinished. */
@@ -150,7 +179,12 @@ export class ResponseStore {
       error: task.error,
       output: ended ? closeOpenItems(output) : output,
       usage: ended ? await usage(tx, task.id, task.startCount, row.generation) : null,
-      lmsp: { ...body.lmsp, task_status: task.status, attempt: task.attempt },
+      lmsp: {
+        ...body.lmsp,
+        task_status: task.status,
+        attempt: task.attempt,
+        replayed_tokens: event === 'response.queued' ? 0 : body.lmsp.replayed_tokens,
+      },
     };
   }
 }

@@ -1,19 +1,33 @@
-import type { GenerationStep, KernelClass } from '../inference/index.js';
+import type { GenerationStep, LoggedToken } from '../inference/index.js';
 
-/** What is remembered of one token: enough to decode it again the way it was decoded (ENGINE 4.7). */
-export interface LoggedToken {
-  tokenId: number;
-  kernelClass: KernelClass;
+/** What the snapshot lines of one start hold: all that a later attempt needs to decode them again (ENGINE 4.7). */
+export interface TokenLog {
+  /** Of the engine that began; null: nothing has been generated yet, and any engine may begin. */
+  fingerprint: string | null;
+  tokens: LoggedToken[];
 }
 
-/** The snapshot line of a step: the token id, and `b` where the row was decoded beside others. */
-export function snapshotLine(step: Pick<GenerationStep, 'tokenId' | 'kernelClass'>): string {
-  return step.kernelClass === 'batch' ? `${step.tokenId}b` : `${step.tokenId}`;
+/**
+ * The snapshot line of a step: the token id, `b` where the row was decoded beside others, and on the first line of a
+ * start, behind a space, the fingerprint of the engine.
+ */
+export function snapshotLine(
+  { index, tokenId, kernelClass }: Pick<GenerationStep, 'index' | 'tokenId' | 'kernelClass'>,
+  fingerprint: string,
+): string {
+  const token = kernelClass === 'batch' ? `${tokenId}b` : `${tokenId}`;
+  return index === 0 ? `${token} ${fingerprint}` : token;
 }
 
-/** Reads a snapshot line; throws on one that this version did not write. */
-export function parseSnapshotLine(line: string): LoggedToken {
-  const match = /^(\d+)(b?)$/.exec(line);
-  if (!match?.[1]) throw new Error('unreadable snapshot line');
-  return { tokenId: Number(match[1]), kernelClass: match[2] === 'b' ? 'batch' : 'alone' };
+/** Null when this version has not written them. */
+export function readTokenLog(lines: readonly string[]): TokenLog | null {
+  let fingerprint: string | null = null;
+  const tokens: LoggedToken[] = [];
+  for (const [index, line] of lines.entries()) {
+    const match = (index === 0 ? /^(\d+)(b?) (\S+)$/ : /^(\d+)(b?)$/).exec(line);
+    if (!match) return null;
+    fingerprint ??= match[3] ?? null;
+    tokens.push({ tokenId: Number(match[1]), kernelClass: match[2] === 'b' ? 'batch' : 'alone' });
+  }
+  return { fingerprint, tokens };
 }

@@ -1,7 +1,7 @@
 import type { ErrorBody } from '../errors/index.js';
 import type { ClaimedTask } from './task-claims.js';
 import type { TaskProgress } from './task-handlers.js';
-import type { Claim } from './task.js';
+import type { Claim, Task } from './task.js';
 
 /** One attempt that this process is working on. */
 export class ActiveRun {
@@ -10,20 +10,25 @@ export class ActiveRun {
   progress: TaskProgress = { phase: 'claimed', load_fraction: null, prompt_tokens: null, output_tokens: 0 };
   /** Decided from outside (time limit, end of the stop grace): how the run ends once it has stopped. */
   verdict: ErrorBody | null = null;
-  /** False while the task is loading. */
+  /** False while the task is loading, or waits to be taken up. */
   running: boolean;
+  /** The row as this run's last transition left it. */
+  task: Task;
   /** Resolves when the run has ended and its seat is free, or its claim was rolled back. */
   readonly finished: Promise<void>;
   /** Says so. */
   readonly finish: () => void;
 
   constructor(readonly claimed: ClaimedTask) {
-    const { task, seat } = claimed;
-    this.running = task.status === 'running';
+    const { task, seat, resumed } = claimed;
+    this.task = task;
+    this.running = task.status === 'running' && !resumed;
     let finish = (): void => undefined;
     this.finished = new Promise((resolve) => (finish = resolve));
     this.finish = finish;
-    this.claim = { taskId: task.id, attempt: task.attempt, owner: seat.owner };
+    // The attempt that row 20 will give it: until then a cancel finds no run of the task's attempt.
+    const attempt = resumed ? task.attempt + 1 : task.attempt;
+    this.claim = { taskId: task.id, attempt, owner: seat.owner, resumed };
   }
 
   /** Stops the work; the end is written as the status on disk asks, or as the verdict says. */

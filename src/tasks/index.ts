@@ -13,6 +13,7 @@ export {
   type TaskProgress,
   type TaskRun,
   type TaskStep,
+  type UnusableSnapshot,
 } from './task-handlers.js';
 export { errorPayload, TaskLifecycleService } from './task-lifecycle.service.js';
 export { eventJson, readEvents, readSnapshot, type Queryable, type StoredEvent } from './task-log.js';

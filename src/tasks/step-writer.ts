@@ -71,10 +71,15 @@ interface LiveGroup {
 }
 
 async function raiseNumbers(tx: Tx, live: LiveGroup[], now: number): Promise<void> {
-  const raised = live.map(({ head, events }) => ({ id: head.id, last: head.last_sequence_number + events.length }));
+  const raised = live.map(({ group, head, events }) => ({
+    id: head.id,
+    last: head.last_sequence_number + events.length,
+    resumed: group.claim.resumed === true,
+  }));
   await tx.execute(
-    `UPDATE tasks SET last_sequence_number = v.last, updated_at = ?
-     FROM (SELECT value->>'id' AS id, value->>'last' AS last FROM json_each(?)) v
+    `UPDATE tasks SET last_sequence_number = v.last, updated_at = ?,
+       interruptions = CASE WHEN v.resumed THEN 0 ELSE interruptions END
+     FROM (SELECT value->>'id' AS id, value->>'last' AS last, value->>'resumed' AS resumed FROM json_each(?)) v
      WHERE tasks.id = v.id AND tasks.status = 'running'`,
     [now, JSON.stringify(raised)],
   );

@@ -4,17 +4,27 @@ import { Notices } from '../notices/index.js';
 import { TaskHandlers, type Seat, type TaskHandler } from './task-handlers.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
 import type { Queryable } from './task-log.js';
-import type { Task } from './task.js';
+import { taskFromRow, type Task, type TaskRow } from './task.js';
 
 /** A task that this process owns, with the seat it was claimed for. */
 export interface ClaimedTask {
   task: Task;
   seat: Seat;
   handler: TaskHandler;
+  /** Running, unowned, and to be taken up once the seat is ready (row 20): nothing is written before that. */
+  resumed: boolean;
 }
 
-/** Hears of a claim before it is committed. */
-type Register = (tx: Tx, claimed: ClaimedTask) => void;
+/** The runs of this process. */
+export interface ClaimRegister {
+  /** Tasks that have a run. */
+  taskIds(): string[];
+  /**
+   * Hears of a claim before it is committed, and must take it back when the unit rolls back: a cancel that runs right
+   * after the commit has to find the run.
+   */
+  register(tx: Tx, claimed: ClaimedTask): void;
+}
 
 /** Tasks that wait in one lane at most looked at by one claim. */
 const LARGEST_CLAIM = 64;
@@ -44,24 +54,33 @@ export class TaskClaims {
   ) {}
 
   /**
-   * Claims as many waiting tasks of the lane as there are seats, oldest first, in one unit. `register` hears of each
-   * claim before it is committed, and must take it back when the unit rolls back: a cancel that runs right after the
-   * commit has to find the run.
+   * Claims as many waiting tasks of the lane as there are seats, in one unit: those that wait to be taken up before
+   * those that are queued (WIRE B6), oldest first.
    */
-  async claim(type: string, model: string | null, register: Register): Promise<void> {
+  async claim(type: string, model: string | null, runs: ClaimRegister): Promise<void> {
     const handler = this.handlers.of(type);
-    const seats = this.seats(handler, model, (await this.waiting(this.reader, type, model, LARGEST_CLAIM)).length);
+    const seats = this.seats(
+      handler,
+      model,
+      (await this.waiting(this.reader, type, model, runs, LARGEST_CLAIM)).length,
+    );
     let used = 0;
     try {
-      if (seats.length > 0) used = await this.claimInto(seats, handler, model, register);
+      if (seats.length > 0) used = await this.claimInto(seats, handler, model, runs);
     } finally {
       for (const seat of seats.slice(used)) seat.release();
     }
   }
 
+  /** A task that could not be taken up: its row is damaged, and left as it is to the next start. */
+  setApart(taskId: string): void {
+    this.setAside.add(taskId);
+  }
+
   /** Every lane in which tasks wait. */
   lanes(): Promise<{ type: string; model: string | null }[]> {
-    return this.reader.query(`select distinct type, model from tasks where status = 'queued'`);
+    return this.reader.query(`select distinct type, model from tasks where status = 'queued'
+      union select distinct type, model from tasks where status = 'running' and owner is null`);
   }
 
   /** How many seats were used. */
@@ -69,17 +88,17 @@ export class TaskClaims {
     seats: Seat[],
     handler: TaskHandler,
     model: string | null,
-    register: Register,
+    runs: ClaimRegister,
   ): Promise<number> {
     for (;;) {
       try {
         return await this.units.run(async (tx) => {
-          const ids = await this.waiting(tx, handler.type, model, seats.length);
-          for (const [i, id] of ids.entries()) {
+          const waiting = await this.waiting(tx, handler.type, model, runs, seats.length);
+          for (const [i, task] of waiting.entries()) {
             const seat = seats[i];
-            if (seat) register(tx, { task: await this.start(tx, id, seat), seat, handler });
+            if (seat) runs.register(tx, await this.take(tx, task, seat, handler));
           }
-          return ids.length;
+          return waiting.length;
         });
       } catch (error) {
         if (!(error instanceof Unclaimable)) throw error;
@@ -89,24 +108,38 @@ export class TaskClaims {
     }
   }
 
-  private async start(tx: Tx, id: string, seat: Seat): Promise<Task> {
+  private async take(tx: Tx, task: Task, seat: Seat, handler: TaskHandler): Promise<ClaimedTask> {
+    if (task.status === 'running') return { task, seat, handler, resumed: true };
     try {
-      return await (seat.resident
-        ? this.lifecycle.start(tx, id, seat.owner)
-        : this.lifecycle.startLoading(tx, id, seat.owner));
+      const claimed = await (seat.resident
+        ? this.lifecycle.start(tx, task.id, seat.owner)
+        : this.lifecycle.startLoading(tx, task.id, seat.owner));
+      return { task: claimed, seat, handler, resumed: false };
     } catch (error) {
-      throw storageFault(error) ? error : new Unclaimable(id, error);
+      throw storageFault(error) ? error : new Unclaimable(task.id, error);
     }
   }
 
-  /** Ids of tasks that wait in the lane, oldest first. */
-  private async waiting(from: Queryable, type: string, model: string | null, limit: number): Promise<string[]> {
-    const rows = await from.query<{ id: string }>(
-      `select id from tasks where status = 'queued' and type = ? and model is ?
-         and id not in (select value from json_each(?)) order by position limit ?`,
-      [type, model, JSON.stringify([...this.setAside]), limit],
-    );
-    return rows.map(({ id }) => id);
+  /** Tasks that wait in the lane and that no run of this process has a seat for. */
+  private async waiting(
+    from: Queryable,
+    type: string,
+    model: string | null,
+    runs: ClaimRegister,
+    limit: number,
+  ): Promise<Task[]> {
+    const passed = [...this.setAside, ...runs.taskIds()];
+    const tasks: Task[] = [];
+    for (const state of [`status = 'running' and owner is null`, `status = 'queued'`]) {
+      if (tasks.length === limit) break;
+      const rows = await from.query<TaskRow>(
+        `select * from tasks where ${state} and type = ? and model is ?
+           and id not in (select value from json_each(?)) order by position limit ?`,
+        [type, model, JSON.stringify(passed), limit - tasks.length],
+      );
+      tasks.push(...rows.map(taskFromRow));
+    }
+    return tasks;
   }
 
   private seats(handler: TaskHandler, model: string | null, wanted: number): Seat[] {

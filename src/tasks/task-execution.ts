@@ -5,10 +5,10 @@ import { storageFault, UnitOfWork, type Tx } from '../database/index.js';
 import { DomainError, type ErrorBody } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import type { ActiveRun } from './active-run.js';
-import type { TaskOutcome } from './task-handlers.js';
+import type { TaskOutcome, UnusableSnapshot } from './task-handlers.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
-import type { Task } from './task.js';
+import type { Claim, Task } from './task.js';
 import { JournalRefused, StaleClaim, TaskNotFound, TransitionRefused } from './tasks.errors.js';
 
 type Settle = (tx: Tx) => Promise<Task>;
@@ -36,8 +36,8 @@ export class TaskExecution {
     this.fenced = true;
   }
 
-  /** Never rejects. */
-  async execute(run: ActiveRun): Promise<void> {
+  /** Never rejects. False: the end could not be written, and the row is as it was. */
+  async execute(run: ActiveRun): Promise<boolean> {
     let limit: NodeJS.Timeout | undefined;
     try {
       if (await this.loaded(run)) {
@@ -46,8 +46,10 @@ export class TaskExecution {
         this.journal.keep(run.claim.taskId);
         await this.settle(run, (tx) => this.end(tx, run, outcome));
       }
+      return true;
     } catch (error) {
       this.notices.emit('task.fault', { task_id: run.claim.taskId, error });
+      return false;
     } finally {
       clearTimeout(limit);
       this.journal.forget(run.claim.taskId);
@@ -62,29 +64,52 @@ export class TaskExecution {
     return setTimeout(() => run.stop(error), Math.min(seconds * 1000, 2 ** 31 - 1)).unref();
   }
 
-  /** True once the task is running: at once with a resident seat, else after the load (rows 4 and 5). */
+  /** True once the task runs: at once with a resident seat, else after the load (rows 4 and 5) or take-up (20 and 13). */
   private async loaded(run: ActiveRun): Promise<boolean> {
-    const { seat } = run.claimed;
+    const { seat, resumed } = run.claimed;
     if (run.running) return true;
     run.progress = { ...run.progress, phase: 'loading' };
     try {
       await abortable(seat.ready, run.abort.signal);
     } catch (error) {
       const body = run.verdict ?? loadFailure(error);
-      await this.settle(run, (tx) => this.lifecycle.failLoading(tx, run.claim, body));
+      await this.settle(run, (tx) =>
+        resumed
+          ? this.lifecycle.failUnowned(tx, run.claim.taskId, body)
+          : this.lifecycle.failLoading(tx, run.claim, body),
+      );
       return false;
     }
-    const started = await this.settle(run, (tx) => this.lifecycle.startLoaded(tx, run.claim));
-    run.running = started?.status === 'running';
-    return run.running;
+    const started = await this.settle(run, (tx) =>
+      resumed ? this.takeUp(tx, run) : this.lifecycle.startLoaded(tx, run.claim),
+    );
+    if (started?.status !== 'running') return false;
+    run.task = started;
+    run.running = true;
+    return true;
+  }
+
+  /** Row 20, or row 17 where the snapshot on disk cannot be gone on from; both look at it inside their own unit. */
+  private async takeUp(tx: Tx, run: ActiveRun): Promise<Task> {
+    const { task, seat, handler } = run.claimed;
+    const reason = handler.takeUp ? await handler.takeUp(tx, task, seat) : 'unsupported';
+    if (reason === null) return this.lifecycle.takeUp(tx, task.id, run.claim.owner);
+    return this.startOver(tx, task.id, reason);
+  }
+
+  private startOver(tx: Tx, taskId: string, reason: UnusableSnapshot, claim?: Claim): Promise<Task> {
+    tx.afterCommit(() => this.notices.emit('task.snapshot_unusable', { task_id: taskId, reason }));
+    return this.lifecycle.recoverRetry(tx, taskId, 0, claim);
   }
 
   private async outcome(run: ActiveRun): Promise<TaskOutcome> {
-    const { task, seat, handler } = run.claimed;
+    const { seat, handler, resumed } = run.claimed;
+    const { task } = run;
     try {
       const work = handler.run({
         task,
         seat,
+        resumed,
         signal: run.abort.signal,
         append: (step) => this.journal.append(run.claim, step),
         progress: (progress) => {
@@ -118,6 +143,8 @@ export class TaskExecution {
         return this.lifecycle.fail(tx, claim, outcome.error);
       case 'lost':
         return this.lost(tx, run, outcome.message);
+      case 'unusable':
+        return this.startOver(tx, claim.taskId, outcome.reason, claim);
       case 'aborted':
         return this.lifecycle.confirmCancel(tx, claim.taskId, claim);
     }
@@ -125,7 +152,7 @@ export class TaskExecution {
 
   /** Row 15: a task that may run again waits again, as long as it has not lost its runner too often. */
   private lost(tx: Tx, run: ActiveRun, message: string): Promise<Task> {
-    const { task } = run.claimed;
+    const { task } = run;
     const again = task.background && task.onRestart !== 'fail' && task.interruptions + 1 < task.maxInterruptions;
     if (again) return this.lifecycle.requeueLost(tx, run.claim);
     return this.lifecycle.fail(tx, run.claim, new DomainError('model_error', message).toBody());

@@ -38,6 +38,10 @@ export interface TaskProgress {
   output_tokens: number;
 }
 
+/** Why a snapshot cannot be gone on from. A closed set: it is a label of a metric. */
+export const UNUSABLE_SNAPSHOTS = ['unsupported', 'digest', 'fingerprint', 'exactness', 'format', 'output'] as const;
+export type UnusableSnapshot = (typeof UNUSABLE_SNAPSHOTS)[number];
+
 /** How a handler's run ended. A run that was aborted may answer anything: the status on disk decides. */
 export type TaskOutcome =
   | { kind: 'completed'; result?: JsonObject }
@@ -46,6 +50,8 @@ export type TaskOutcome =
   | { kind: 'failed'; error: ErrorBody }
   /** Aborted by the signal before an end of its own. */
   | { kind: 'aborted' }
+  /** Resumed, and the snapshot turned out to be of no use before any new step: a new start from nothing (row 17). */
+  | { kind: 'unusable'; reason: UnusableSnapshot }
   /** What ran it died while the service lives (row 15). */
   | { kind: 'lost'; message: string };
 
@@ -53,6 +59,8 @@ export type TaskOutcome =
 export interface TaskRun<S extends Seat = Seat> {
   readonly task: Task;
   readonly seat: S;
+  /** True: goes on from the snapshot of the present start; false: begins with empty output. */
+  readonly resumed: boolean;
   /** Aborts on cancel, on loss of the claim and when the service stops. */
   readonly signal: AbortSignal;
   /** Resolves once the step is on disk; rejects with StaleClaim when the task is no longer this run's. */
@@ -77,6 +85,12 @@ export interface TaskHandler<S extends Seat = Seat> {
   /** A free place in the lane, or null: call TaskRunner.wake(type, model) when there may be one. Synchronous. */
   seat(model: string | null): S | null;
   run(run: TaskRun<S>): Promise<TaskOutcome>;
+  /**
+   * Says whether the snapshot on disk can be gone on from in this seat, which is ready; null: it can. Runs inside the
+   * unit of row 20 (of row 17 otherwise) with the row as it was before: database calls only. A type without it takes
+   * no snapshot up.
+   */
+  takeUp?(tx: Tx, task: Task, seat: S): Promise<UnusableSnapshot | null>;
   /**
    * The payload of a lifecycle event (without type and number), e.g. `{ response }`. Runs inside the transition's
    * unit: database calls only. Whatever the type stores about its tasks it updates here, so that the snapshot and

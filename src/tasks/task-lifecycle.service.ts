@@ -138,14 +138,14 @@ export class TaskLifecycleService {
     return this.execute(tx, 'recoverFail', taskId, { error });
   }
 
-  /** Row 17. */
-  recoverRetry(tx: Tx, taskId: string): Promise<Task> {
-    return this.execute(tx, 'recoverRetry', taskId, {});
+  /** Row 17; `interruptions` are added to those of the task. A run whose snapshot is of no use names its claim. */
+  recoverRetry(tx: Tx, taskId: string, interruptions = 0, claim?: Claim): Promise<Task> {
+    return this.execute(tx, 'recoverRetry', taskId, { claim, interruptions });
   }
 
-  /** Row 18. */
-  recoverResume(tx: Tx, taskId: string): Promise<Task> {
-    return this.execute(tx, 'recoverResume', taskId, {});
+  /** Row 18; `interruptions` as above. */
+  recoverResume(tx: Tx, taskId: string, interruptions = 0): Promise<Task> {
+    return this.execute(tx, 'recoverResume', taskId, { interruptions });
   }
 
   /** Row 19 (C3). */

@@ -4,12 +4,14 @@ import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
 import { UNFINISHED_STATUSES } from './task-transitions.js';
+import { readEvents } from './task-log.js';
+import { retryLimitExceeded } from './tasks.errors.js';
 import { taskFromRow, type Task, type TaskRow } from './task.js';
 
 /** What recovery did, in tasks. */
 export interface RecoveryReport {
   total: number;
-  /** Queued before and after: nothing was written. */
+  /** Queued, or waiting to be taken up, before and after: nothing was written. */
   kept: number;
   requeued: number;
   resumed: number;
@@ -115,15 +117,26 @@ export class TaskRecovery {
       return 'failed';
     }
     if (task.status === 'queued') return 'kept';
-    if (task.status === 'running' && task.onRestart === 'resume') {
-      await this.lifecycle.recoverResume(tx, task.id);
-      // No engine of this version takes snapshots up: unusable, so a new start follows (WIRE B6).
-      await this.lifecycle.recoverRetry(tx, task.id);
-      return 'requeued';
+    // A clean stop and an earlier recovery leave no owner: nothing is counted twice (WIRE B6).
+    const interruptions = task.owner === null ? 0 : 1;
+    if (task.status !== 'running' || task.onRestart !== 'resume') {
+      const { interruptions: sum } = await this.lifecycle.recoverRetry(tx, task.id, interruptions);
+      if (sum < task.maxInterruptions) return 'requeued';
+      await this.lifecycle.failQueued(tx, task.id, retryLimitExceeded(sum));
+      return 'failed';
     }
-    await this.lifecycle.recoverRetry(tx, task.id);
-    return 'requeued';
+    if (interruptions === 0 && (await lastEvent(tx, task)) === 'response.in_progress') return 'kept';
+    const { interruptions: sum } = await this.lifecycle.recoverResume(tx, task.id, interruptions);
+    if (sum < task.maxInterruptions) return 'resumed';
+    await this.lifecycle.failUnowned(tx, task.id, retryLimitExceeded(sum));
+    return 'failed';
   }
+}
+
+/** Tells a task that row 18 has left unowned from one that a clean stop has. */
+async function lastEvent(tx: Tx, task: Task): Promise<string | undefined> {
+  const [last] = await readEvents(tx, task.id, task.lastSequenceNumber - 1, 1);
+  return last?.type;
 }
 
 function serverRestarted(): ReturnType<DomainError['toBody']> {

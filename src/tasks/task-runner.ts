@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { Tx } from '../database/index.js';
 import { Notices } from '../notices/index.js';
 import { ActiveRun, ActiveRuns } from './active-run.js';
-import { TaskClaims } from './task-claims.js';
+import { TaskClaims, type ClaimedTask, type ClaimRegister } from './task-claims.js';
 import { TaskExecution } from './task-execution.js';
 import type { TaskProgress } from './task-handlers.js';
 
@@ -19,7 +20,7 @@ interface Lane {
 
 /** Keeps every lane moving: claims what waits when there is a seat, and runs it. */
 @Injectable()
-export class TaskRunner {
+export class TaskRunner implements ClaimRegister {
   private claiming = false;
   private stopped = false;
   private readonly lanes = new Map<string, Lane>();
@@ -82,17 +83,25 @@ export class TaskRunner {
     }
   }
 
+  /** Of ClaimRegister. */
+  taskIds(): string[] {
+    return this.active.all().map((run) => run.claim.taskId);
+  }
+
+  /** Of ClaimRegister. */
+  register(tx: Tx, claimed: ClaimedTask): void {
+    const run = new ActiveRun(claimed);
+    this.active.add(run);
+    tx.afterRollback(() => this.active.remove(run));
+    tx.afterCommit(() => void this.run(run));
+  }
+
   private async pump(key: string, lane: Lane): Promise<void> {
     const { type, model } = lane;
     do {
       lane.again = false;
       try {
-        await this.claims.claim(type, model, (tx, claimed) => {
-          const run = new ActiveRun(claimed);
-          this.active.add(run);
-          tx.afterRollback(() => this.active.remove(run));
-          tx.afterCommit(() => void this.run(run));
-        });
+        await this.claims.claim(type, model, this);
       } catch (error) {
         this.notices.emit('claim.failed', { type, model, error });
         // The seats given back have woken the lane: it waits all the same.
@@ -105,7 +114,8 @@ export class TaskRunner {
   }
 
   private async run(run: ActiveRun): Promise<void> {
-    await this.execution.execute(run);
+    const settled = await this.execution.execute(run);
+    if (!settled && !run.running) this.claims.setApart(run.claim.taskId);
     this.active.remove(run);
     const { type, model } = run.claimed.task;
     this.wake(type, model);

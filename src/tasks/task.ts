@@ -42,6 +42,8 @@ export interface Claim {
   taskId: string;
   attempt: number;
   owner: string;
+  /** The attempt goes on from a snapshot: its first new step ends the count of interruptions (WIRE B4). */
+  resumed?: boolean;
 }
 
 /** The columns of `tasks` as SQLite returns them. */

@@ -1,10 +1,16 @@
-import { DomainError } from '../errors/index.js';
+import { DomainError, type ErrorBody } from '../errors/index.js';
 import type { TaskCommand, TaskStatus } from './task-transitions.js';
 
 export class TaskNotFound extends DomainError {
   constructor(readonly taskId: string) {
     super('task_not_found', `No task with id "${taskId}" exists.`);
   }
+}
+
+/** Interruptions used up (WIRE B6): the end of a crash loop. */
+export function retryLimitExceeded(interruptions: number): ErrorBody {
+  const message = `The task was given up: it was interrupted ${interruptions} times without making progress.`;
+  return new DomainError('retry_limit_exceeded', message).toBody();
 }
 
 /** The command does not leave this status (WIRE B4), or the claim it came from is no longer the task's. */

@@ -132,7 +132,8 @@ describe('the stop of the service, as clients see it (WIRE B6)', () => {
     expect(foreground.received).toContain('event: response.failed');
     expect(foreground.received).toContain('server_shutting_down');
     expect(foreground.received).toContain('data: [DONE]');
-    const next = await HttpApp.start({ dataDir: http.dataDir, engine: new FakeEngine() });
+    const engine = new FakeEngine({ vocabulary: http.engine.vocabulary });
+    const next = await HttpApp.start({ dataDir: http.dataDir, engine });
     const { data } = (await next.call('GET', '/v1/tasks')).body;
     const background = (data as { id: string; background: boolean; status: string }[]).find((task) => task.background);
     expect((await next.task(background?.id ?? '', 'completed')).attempt).toBe(2);

@@ -145,9 +145,10 @@ describe('POST /v1/responses in the background (R1)', () => {
   });
 
   it.each([
-    [{ background: true }, 'retry'],
     [{ background: true, on_restart: 'fail' }, 'fail'],
     [{ background: true, on_restart: 'retry' }, 'retry'],
+    [{ background: true, on_restart: 'resume' }, 'resume'],
+    [{ background: true }, 'resume'],
     [{ on_restart: 'fail' }, 'fail'],
   ])('%j runs under the policy %s', async (fields, policy) => {
     expect((await http.create(fields)).body.lmsp.on_restart).toBe(policy);
@@ -228,7 +229,7 @@ describe('what POST /v1/responses refuses', () => {
     [{ truncation: 'auto' }, 400, 'unsupported_value', 'truncation'],
     [{ text: { format: { type: 'json_object' } } }, 400, 'unsupported_value', 'text.format.type'],
     [{ on_restart: 'retry' }, 400, 'unsupported_value', 'on_restart'],
-    [{ on_restart: 'resume', background: true }, 400, 'unsupported_value', 'on_restart'],
+    [{ on_restart: 'resume' }, 400, 'unsupported_value', 'on_restart'],
     [{ on_restart: 'never' }, 400, 'invalid_value', 'on_restart'],
     [{ background: true, store: false }, 400, 'background_requires_store', 'store'],
   ])('%j', async (fields, status, code, param) => {

@@ -32,7 +32,7 @@ describe('the routes of operation (WIRE B2)', () => {
       degraded: [],
       limits: { max_rows: 4, max_body_bytes: 8_388_608, max_queued_tasks: 100_000 },
       retention: { responses_seconds: 0, tasks_seconds: 604_800, idempotency_seconds: 86_400 },
-      on_restart: { default: 'retry', supported: ['fail', 'retry'] },
+      on_restart: { default: 'resume', supported: ['fail', 'retry', 'resume'] },
     });
     expect(Number.isInteger(body.started_at)).toBe(true);
   });

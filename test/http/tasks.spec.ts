@@ -27,7 +27,7 @@ describe('GET /v1/tasks/{id} (WIRE B4)', () => {
       model: 'pocket',
       result: null,
       status: 'completed',
-      on_restart: 'retry',
+      on_restart: 'resume',
       background: true,
       attempt: 1,
       interruptions: 0,

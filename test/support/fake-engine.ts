@@ -13,6 +13,7 @@
  *   run, as a long native call does: cancels wait. `hold('loads')` keeps open() waiting. `release(what)` ends a hold.
  * - `failLoads(error)`: open() rejects with it, until called with null.
  * - `killAll()`: every open model dies as by accident; `models` are those open now, `requests` all generations so far.
+ * - `next(classes)`: instead of a script: the next piece, by the kernels that wrote each token of the row so far.
  * - `loneRowDiffers`: as on a processor with two kernel classes; `exact` and `fingerprint`: what the model says of itself.
  * - `vocabulary`: of another engine, whose ids mean the same here: a log outlives its engine.
  * - `decoder`: the token decoder of its ids, for replaying a log.
@@ -27,12 +28,14 @@ import type {
   ExactPromises,
   GenerationRequest,
   InferenceEngine,
+  KernelClass,
   ModelSpec,
   OpenOptions,
 } from '../../src/inference/inference-engine.js';
 import { RunnerModel, type RunnerLink } from '../../src/inference/process/runner-model.js';
 import type { FromRunner, ToRunner } from '../../src/inference/runner-protocol.js';
 import { RunnerSession } from '../../src/inference/runner-session.js';
+import { END_ID, FakeVocabulary } from './fake-vocabulary.js';
 
 /** The end token, as a piece of a script. */
 export const END = Symbol('end');
@@ -42,6 +45,7 @@ export type Piece = string | Uint8Array | typeof END | typeof BROKEN;
 
 export interface FakeEngineOptions {
   tokens?(request: GenerationRequest): Iterable<Piece>;
+  next?(classes: readonly KernelClass[]): Piece;
   stepDelayMs?: number;
   pause?(): Promise<void>;
   contextLength?: number;
@@ -56,8 +60,6 @@ export interface FakeEngineOptions {
 }
 
 export type Hold = 'loads' | 'steps' | 'runs';
-
-const END_ID = 0;
 
 export class FakeEngine implements InferenceEngine {
   readonly name = 'fake';
@@ -118,6 +120,7 @@ export class FakeEngine implements InferenceEngine {
   private info({ digest, batchInvariant = false }: ModelSpec): EngineModelInfo {
     const { loneRowDiffers = false } = this.options;
     return {
+      digest: digest ?? '',
       contextLength: this.options.contextLength ?? 2048,
       vocabularySize: this.vocabulary.size,
       kvMode: 'in-place',
@@ -136,6 +139,7 @@ export class FakeEngine implements InferenceEngine {
       this.requests.push(request);
       return script(request);
     });
+    model.next = this.options.next;
     const { stepDelayMs } = this.options;
     const wait = this.options.pause ?? (() => (stepDelayMs ? delay(stepDelayMs) : nextTurn()));
     const pause = async (): Promise<void> => {
@@ -193,34 +197,18 @@ class FakeLink implements RunnerLink {
   }
 }
 
-/** Ids of pieces, given out as they are first seen; 0 is the end token. */
-export class FakeVocabulary implements TokenDecoder {
-  readonly endTokenIds = new Set([END_ID]);
-  readonly hiddenTokenIds = new Set([END_ID]);
-  private readonly ids = new Map<string, number>();
-  private readonly pieces: Buffer[] = [Buffer.alloc(0)];
-
-  constructor(readonly size: number) {}
-
-  decode = (ids: number[]): string =>
-    new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.concat(ids.map((id) => this.pieces[id]!)));
-
-  idOf(piece: string | Uint8Array): number {
-    const bytes = Buffer.from(piece as string);
-    const key = bytes.toString('hex');
-    const known = this.ids.get(key);
-    if (known !== undefined) return known;
-    if (this.pieces.length >= this.size) throw new Error('the script has more different pieces than the vocabulary');
-    this.ids.set(key, this.pieces.length);
-    return this.pieces.push(bytes) - 1;
-  }
-}
-
 /** Logits that leave only the script's next piece to be drawn. The row's length tells the place in the script. */
 class ScriptedModel implements LanguageModel {
   readonly vocabularySize: number;
   readonly contextLength: number;
-  private readonly rows: { promptLength: number; drawn: Piece[]; rest: Iterator<Piece> }[] = [];
+  next: FakeEngineOptions['next'];
+  private readonly rows: {
+    promptLength: number;
+    drawn: Piece[];
+    rest: Iterator<Piece>;
+    /** Kernels that wrote each token behind the prompt. */
+    classes: KernelClass[];
+  }[] = [];
 
   constructor(
     info: EngineModelInfo,
@@ -234,7 +222,7 @@ class ScriptedModel implements LanguageModel {
 
   admit(row: number, request: GenerationRequest): void {
     const rest = this.script(request)[Symbol.iterator]();
-    this.rows[row] = { promptLength: request.promptIds.length, drawn: [], rest };
+    this.rows[row] = { promptLength: request.promptIds.length, drawn: [], rest, classes: [] };
   }
 
   async prefill(row: number, ids: readonly number[], past: number): Promise<Float32Array> {
@@ -245,7 +233,11 @@ class ScriptedModel implements LanguageModel {
 
   async decode(inputs: readonly DecodeInput[], first: number): Promise<Float32Array[]> {
     await this.gate.pass();
-    return inputs.map(({ past }, i) => this.logits(first + i, past + 1));
+    return inputs.map(({ past }, i) => {
+      const row = this.rows[first + i];
+      if (row) row.classes[past - row.promptLength] = inputs.length === 1 ? 'alone' : 'batch';
+      return this.logits(first + i, past + 1);
+    });
   }
 
   move(from: number, to: number): void {
@@ -254,13 +246,17 @@ class ScriptedModel implements LanguageModel {
 
   private logits(row: number, length: number): Float32Array {
     // The partner of a lone row may be nobody, or a prompt that is being taken in.
-    const { promptLength = Infinity, drawn = [], rest } = this.rows[row] ?? {};
+    const { promptLength = Infinity, drawn = [], rest, classes = [] } = this.rows[row] ?? {};
     if (!rest || length < promptLength) return new Float32Array(this.vocabularySize);
+    if (this.next) return this.only(this.next(classes.slice(0, length - promptLength)));
     while (drawn.length <= length - promptLength) {
       const next = rest.next();
       drawn.push(next.done ? END : next.value);
     }
-    const piece = drawn[length - promptLength]!;
+    return this.only(drawn[length - promptLength]!);
+  }
+
+  private only(piece: Piece): Float32Array {
     const logits = new Float32Array(this.vocabularySize);
     if (piece === BROKEN) return logits.fill(NaN);
     logits[piece === END ? END_ID : this.vocabulary.idOf(piece)] = 100_000;

@@ -42,10 +42,18 @@ class OneModel {
   constructor(
     readonly engine: FakeEngine,
     private readonly rows: number,
+    private readonly digest: string,
   ) {}
 
   async load(): Promise<void> {
-    this.model = await this.engine.open({ id: MODEL, directory: '/', graphFile: '', rows: this.rows, threads: 1 });
+    this.model = await this.engine.open({
+      id: MODEL,
+      directory: '/',
+      graphFile: '',
+      rows: this.rows,
+      threads: 1,
+      digest: this.digest,
+    });
     void this.model.gone.then(() => (this.model = null));
   }
 
@@ -71,6 +79,8 @@ class OneModel {
 
 export interface ResponseLabOptions extends FakeEngineOptions {
   rows?: number;
+  /** Of the model's files as registered. */
+  digest?: string;
 }
 
 export interface ResponseOptions {
@@ -102,9 +112,9 @@ export class ResponseLab {
     return ResponseLab.on(await TaskLab.open(env), options);
   }
 
-  private static async on(tasks: TaskLab, options: ResponseLabOptions): Promise<ResponseLab> {
+  private static async on(tasks: TaskLab, { digest, rows, ...options }: ResponseLabOptions): Promise<ResponseLab> {
     const engine = new FakeEngine(options);
-    const models = new OneModel(engine, options.rows ?? 8);
+    const models = new OneModel(engine, rows ?? 8, digest ?? GENERATION.modelDigest);
     await models.load();
     return new ResponseLab(tasks, engine, models);
   }

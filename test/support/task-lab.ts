@@ -17,6 +17,7 @@ import {
   type TaskHandler,
   type TaskOutcome,
   type TaskRun,
+  type UnusableSnapshot,
 } from '../../src/tasks/task-handlers.js';
 import { TaskJournal } from '../../src/tasks/task-journal.js';
 import { TaskLifecycleService } from '../../src/tasks/task-lifecycle.service.js';
@@ -61,6 +62,8 @@ export class ScriptedHandler implements TaskHandler {
   ready: Promise<void> = Promise.resolve();
   owner = 'run_1';
   script: (run: TaskRun) => Promise<TaskOutcome> = () => Promise.resolve({ kind: 'completed' });
+  /** What a look at the snapshot comes to; called in the unit of row 20. */
+  takeUp = (_tx: Tx, _task: Task, _seat: Seat): Promise<UnusableSnapshot | null> => Promise.resolve(null);
   /** Called in the unit of every lifecycle event; may throw. */
   onProject: (change: TaskChange) => void = () => undefined;
   freed: () => void = () => undefined;

@@ -48,6 +48,7 @@ export async function openModel(spec: ModelSpec, progress: (fraction: number) =>
   // A lone row may need the place beside it for its partner.
   const model = new OnnxLanguageModel(session, layout, { rows: Math.max(rows, 2), contextLength, kvMode });
   const info: EngineModelInfo = {
+    digest: spec.digest ?? '',
     contextLength,
     vocabularySize: model.vocabularySize,
     kvMode,

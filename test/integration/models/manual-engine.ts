@@ -11,6 +11,7 @@ export class ManualModel implements EngineModel {
     fingerprint: 'manual',
     kernelClasses: 1,
     exact: { resume: true, batchInvariant: true },
+    digest: '',
     warnings: [] as string[],
   };
   closed = false;

@@ -198,26 +198,6 @@ describe('a second start', () => {
     await snapshotsHold(id);
   });
 
-  it('WIRE B6: with policy resume the snapshot before the new start carries the partial output', async () => {
-    lab = await ResponseLab.open({ tokens: () => ['a', 'b'] });
-    lab.engine.hold();
-    const id = await lab.create({ onRestart: 'resume' });
-    await lab.tasks.runner.start();
-    lab.engine.step(2);
-    await waitFor('some text', async () => text(await lab.body(id)) !== '');
-    await lab.tasks.stop.stopClaiming();
-    await lab.tasks.stop.endRuns();
-    const partial = (await lab.body(id)).output;
-    lab = await lab.reopened({ tokens: () => ['a', 'b'] });
-    await lab.tasks.recovery.run(() => undefined);
-    const [interrupted, queued] = (await payloads(id)).slice(-2).map((payload) => JSON.parse(payload) as Payload);
-    expect(interrupted).toMatchObject({ type: 'response.in_progress', response: { output: partial } });
-    expect(queued).toMatchObject({ type: 'response.queued', response: { output: [] } });
-    await lab.tasks.runner.start();
-    await lab.ended(id);
-    await snapshotsHold(id);
-  });
-
   it('C2: with policy fail the response fails with server_restarted and keeps its partial output', async () => {
     lab = await ResponseLab.open({ tokens: () => ['a', 'b'] });
     lab.engine.hold();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isTerminal, type TaskStatus } from '../../../src/tasks/task-transitions.js';
+import { isTerminal, type OnRestart, type TaskStatus } from '../../../src/tasks/task-transitions.js';
 import { StaleClaim, TransitionRefused } from '../../../src/tasks/tasks.errors.js';
 import { logFaults } from '../../support/log-invariants.js';
 import { claimOf, TaskLab } from '../../support/task-lab.js';
@@ -12,8 +12,11 @@ interface Model {
   status: string;
   owner: boolean;
   attempt: number;
+  interruptions: number;
   events: number;
 }
+
+const LIMIT = 3;
 
 const NEXT: Record<
   string,
@@ -46,7 +49,7 @@ const NEXT: Record<
 const RECOVERED: Record<string, Record<string, [status: string, events: number]>> = {
   queued: { fail: ['failed', 1], retry: ['queued', 0], resume: ['queued', 0] },
   loading: { fail: ['failed', 1], retry: ['queued', 1], resume: ['queued', 1] },
-  running: { fail: ['failed', 1], retry: ['queued', 1], resume: ['queued', 2] },
+  running: { fail: ['failed', 1], retry: ['queued', 1], resume: ['running', 1] },
   cancelling: { fail: ['cancelled', 1], retry: ['cancelled', 1], resume: ['cancelled', 1] },
 };
 
@@ -120,21 +123,34 @@ function next(model: Model, name: string, stale: boolean): Model | null {
   const step = stale && FENCED.includes(name) ? undefined : NEXT[state]?.[name];
   if (!step) return null;
   const [status, owner, attempts, events] = step;
-  return { status, owner, attempt: model.attempt + attempts, events: model.events + events };
+  const interruptions = model.interruptions + (name === 'requeue' || name === 'interrupt' ? 1 : 0);
+  return { status, owner, attempt: model.attempt + attempts, interruptions, events: model.events + events };
+}
+
+/** The model's state after a recovery: an owner is an interruption, and the last that is allowed fails the task. */
+function recovered(model: Model, policy: OnRestart, lastEvent: string | undefined): Model {
+  const waits = model.status === 'running' && !model.owner && policy === 'resume';
+  if (waits && lastEvent === 'response.in_progress') return model;
+  const [status, events] = RECOVERED[model.status]![policy]!;
+  const goesOn = status === 'queued' || status === 'running';
+  const interruptions = model.interruptions + (goesOn && model.owner ? 1 : 0);
+  const after = { ...model, status, owner: false, interruptions, events: model.events + events };
+  if (!goesOn || events === 0 || interruptions < LIMIT) return after;
+  return { ...after, status: 'failed', events: after.events + 2 };
 }
 
 describe('the model walk', () => {
   it('invariants 1 to 3: after any sequence of commands the task is where the model is, and its log is whole', async () => {
     await fc.assert(
       fc.asyncProperty(walk, async ({ policy, commands }) => {
-        const { id } = await lab.create({ onRestart: policy });
-        let model: Model = { status: 'queued', owner: false, attempt: 0, events: 2 };
+        const { id } = await lab.create({ onRestart: policy, maxInterruptions: LIMIT });
+        let model: Model = { status: 'queued', owner: false, attempt: 0, interruptions: 0, events: 2 };
         for (const { name, stale } of commands) {
           if (name === 'recover') {
             if (isTerminal(model.status as TaskStatus)) continue;
+            const lastEvent = (await lab.types(id)).at(-1);
             await lab.recovery.run(() => undefined);
-            const [status, events] = RECOVERED[model.status]![policy]!;
-            model = { ...model, status, owner: false, events: model.events + events };
+            model = recovered(model, policy, lastEvent);
           } else {
             const expected = next(model, name, stale);
             const before = await lab.found(id);
@@ -156,6 +172,7 @@ describe('the model walk', () => {
             status: task.status,
             owner: task.owner !== null,
             attempt: task.attempt,
+            interruptions: task.interruptions,
             events: events.length,
           }).toEqual(model);
           expect(logFaults(task, events)).toEqual([]);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StorageFault, StoreClosed } from '../../../src/database/index.js';
 import { ON_RESTART_POLICIES, type OnRestart } from '../../../src/tasks/task-transitions.js';
 import { TaskLab, type Found } from '../../support/task-lab.js';
+import { waitFor } from '../../support/wait-for.js';
 
 let lab: TaskLab;
 beforeEach(async () => {
@@ -24,8 +25,7 @@ const TABLE: Record<'queued' | 'loading' | 'running' | 'cancelling', Record<OnRe
   running: {
     fail: ['failed', ['response.failed']],
     retry: ['queued', ['response.queued']],
-    // Nothing takes a snapshot up yet: row 18, then at once row 17 (WIRE B6).
-    resume: ['queued', ['response.in_progress', 'response.queued']],
+    resume: ['running', ['response.in_progress']],
   },
   cancelling: {
     fail: ['cancelled', ['response.cancelled']],
@@ -94,7 +94,7 @@ describe('recovery at start (11.3)', () => {
     const ids: string[] = [];
     for (const { found, onRestart } of cells) ids.push((await lab.bring(found, { onRestart })).id);
     const first = await recover();
-    expect(first).toEqual({ total: 12, kept: 2, requeued: 4, resumed: 0, failed: 3, cancelled: 3 });
+    expect(first).toEqual({ total: 12, kept: 2, requeued: 3, resumed: 1, failed: 3, cancelled: 3 });
     const after = await Promise.all(ids.map((id) => lab.found(id)));
     const second = await recover();
     expect(second).toEqual({ total: 6, kept: 6, requeued: 0, resumed: 0, failed: 0, cancelled: 0 });
@@ -125,6 +125,57 @@ describe('recovery at start (11.3)', () => {
       'response.completed',
     ]);
     expect((await lab.task(id)).attempt).toBe(2);
+    expect(await lab.faults()).toEqual([]);
+  });
+});
+
+describe('interruptions (WIRE B6)', () => {
+  const unclean = ['loading', 'running'] as const;
+
+  it.each(unclean.flatMap((found) => (['retry', 'resume'] as const).map((onRestart) => ({ found, onRestart }))))(
+    'an owned attempt found $found with policy $onRestart counts as one, however often recovery runs',
+    async ({ found, onRestart }) => {
+      const { id } = await lab.bring(found, { onRestart });
+      await recover();
+      await recover();
+      expect(await lab.task(id)).toMatchObject({ interruptions: 1, owner: null });
+    },
+  );
+
+  it.each(unclean.flatMap((found) => (['retry', 'resume'] as const).map((onRestart) => ({ found, onRestart }))))(
+    'rows 12 and 13: the last one that is allowed fails a task found $found with policy $onRestart',
+    async ({ found, onRestart }) => {
+      const { id } = await lab.bring(found, { onRestart, maxInterruptions: 1 });
+      const report = await recover();
+      expect(report).toMatchObject({ failed: 1, requeued: 0, resumed: 0 });
+      const { status, error, interruptions } = await lab.task(id);
+      expect({ status, code: error?.code, interruptions }).toEqual({
+        status: 'failed',
+        code: 'retry_limit_exceeded',
+        interruptions: 1,
+      });
+      // First where the table moves it, then the end: a crash loop does not leave the table.
+      const moved = found === 'running' && onRestart === 'resume' ? 'response.in_progress' : 'response.queued';
+      expect((await lab.types(id)).slice(-3)).toEqual([moved, 'error', 'response.failed']);
+    },
+  );
+
+  it.each(['retry', 'resume'] as const)('three clean restarts count nothing (policy %s)', async (onRestart) => {
+    lab.handler.script = ({ signal }) =>
+      new Promise((resolve) => signal.addEventListener('abort', () => resolve({ kind: 'aborted' })));
+    const { id } = await lab.create({ onRestart });
+    for (let start = 1; start <= 3; start += 1) {
+      await recover();
+      await lab.runner.start();
+      await waitFor('the run', async () => (await lab.task(id)).attempt === start);
+      await lab.stop.stopClaiming();
+      await lab.stop.endRuns();
+      const { script } = lab.handler;
+      lab = await lab.reopened();
+      lab.handler.script = script;
+    }
+    await recover();
+    expect(await lab.task(id)).toMatchObject({ interruptions: 0, attempt: 3, owner: null });
     expect(await lab.faults()).toEqual([]);
   });
 });

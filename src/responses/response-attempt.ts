@@ -1,0 +1,99 @@
+import { DomainError } from '../errors/index.js';
+import type {
+  EngineModel,
+  Generation,
+  GenerationEnd,
+  GenerationListener,
+  GenerationStep,
+  ReplayedStep,
+} from '../inference/index.js';
+import type { TaskOutcome, TaskRun } from '../tasks/index.js';
+import { ResponseEvents } from './response-events.js';
+import { foldOutput } from './response-fold.js';
+import type { GenerationRecord } from './response-object.js';
+import type { ResponsePast } from './response-resumption.js';
+import { snapshotLine } from './token-log.js';
+
+/** One attempt at a response: every token is a step on disk before any reader sees it. */
+export class ResponseAttempt implements GenerationListener {
+  private readonly events: ResponseEvents;
+  private readonly live: Generation;
+  private failure: unknown = null;
+  private strayed = false;
+
+  /** `past`: what an earlier attempt of the same start has left, to go on behind; null: a beginning. */
+  constructor(
+    private readonly run: TaskRun,
+    private readonly model: EngineModel,
+    private readonly generation: GenerationRecord,
+    private readonly past: ResponsePast | null,
+  ) {
+    const { task } = run;
+    this.events = new ResponseEvents(task.responseId ?? '', task.startCount);
+    const replay = past?.tokens ?? [];
+    this.live = model.generate({ id: `${task.id}.${task.attempt}`, ...generation, replay }, this);
+  }
+
+  async outcome(): Promise<TaskOutcome> {
+    const { signal } = this.run;
+    const stop = (): void => this.live.cancel();
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    const end = await this.live.ended;
+    signal.removeEventListener('abort', stop);
+    if (this.failure instanceof Error) throw this.failure;
+    return this.strayed ? { kind: 'unusable', reason: 'output' } : outcomeOf(end);
+  }
+
+  prefilled(tokens: number): void {
+    this.run.progress({ phase: 'prefill', load_fraction: null, prompt_tokens: tokens, output_tokens: 0 });
+  }
+
+  /** The log's tokens must yield the very items and text that readers have seen (invariant 11); else nothing is gone on. */
+  rebuilt(steps: ReplayedStep[]): void {
+    const drafts = steps.flatMap((step) => this.events.next(step));
+    const payloads = drafts.map(({ type, payload }) => JSON.stringify({ type, ...payload }));
+    if (JSON.stringify(foldOutput([], payloads)) === JSON.stringify(this.past?.output)) return;
+    this.strayed = true;
+    this.live.cancel();
+  }
+
+  replayed(tokens: number): void {
+    this.report('replay', tokens);
+  }
+
+  step(step: GenerationStep): void {
+    if (this.strayed) return;
+    this.report('decode', step.index + 1);
+    const snapshot = snapshotLine(step, this.model.info.fingerprint);
+    this.run.append({ events: this.events.next(step), snapshot }).then(
+      () => this.live.acknowledge(step.index),
+      (error: unknown) => {
+        this.failure ??= error;
+        this.live.cancel();
+      },
+    );
+  }
+
+  private report(phase: string, outputTokens: number): void {
+    this.run.progress({
+      phase,
+      load_fraction: null,
+      prompt_tokens: this.generation.promptIds.length,
+      output_tokens: outputTokens,
+    });
+  }
+}
+
+function outcomeOf(end: GenerationEnd): TaskOutcome {
+  switch (end.outcome) {
+    case 'finished':
+      return end.finish === 'stop' ? { kind: 'completed' } : { kind: 'limited' };
+    case 'cancelled':
+      return { kind: 'aborted' };
+    case 'failed':
+      return { kind: 'failed', error: new DomainError('model_error', end.message).toBody() };
+    case 'lost':
+      return { kind: 'lost', message: end.message };
+  }
+}
