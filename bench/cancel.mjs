@@ -6,8 +6,9 @@ const CHUNK_TOKENS = 128;
 /** A cancel that comes too late is no fault here. */
 const ENV = { LMSP_LOG_LEVEL: 'error' };
 const DIGITS = Array.from({ length: 1850 }, (_, i) => String(i % 10)).join('');
-/** So hot that the end token is hardly ever drawn. */
-const LONG = { model: 'pocket', background: true, stream: true, temperature: 2 };
+/** With these the model's story has 600 tokens and more. */
+const LONG_SEEDS = [9, 19, 21];
+const LONG = { model: 'pocket', background: true, stream: true, temperature: 1 };
 
 export default async function cancel([rounds = '60']) {
   const count = Number(rounds);
@@ -34,7 +35,7 @@ export default async function cancel([rounds = '60']) {
     else prompt.push(ms);
   }
   while (output.length < count) {
-    const stream = await open(service, { ...LONG, input: 'Tell me a story.', max_output_tokens: 1500 });
+    const stream = await open(service, { ...LONG, ...story(output.length), max_output_tokens: 600 });
     const words = 1 + Math.floor(Math.random() * 60);
     await stream.reach(() => stream.deltas >= words);
     const ms = await stream.cancel();
@@ -68,6 +69,8 @@ export default async function cancel([rounds = '60']) {
     exit,
   };
 }
+
+const story = (i) => ({ input: 'Tell me a very long story.', seed: LONG_SEEDS[i % LONG_SEEDS.length] });
 
 /** How long prompt and steps take when nobody interferes; milliseconds. */
 async function uncancelled(service) {

@@ -59,11 +59,10 @@ export class ServiceProcess {
   async ready(): Promise<void> {
     let exited = false;
     void this.ended.then(() => (exited = true));
-    const file = await waitFor('service.json', async () => {
+    const { url, pid } = await waitFor('service.json', () => {
       if (exited) throw new Error(`the service ended: ${this.output}`);
-      return readFile(join(this.dataDir, 'service.json'), 'utf8').catch(() => null);
+      return this.noted();
     });
-    const { url, pid } = JSON.parse(file) as ServiceFile;
     this.url = url;
     this.pid = pid;
     await waitFor('readiness', async () => {
@@ -71,6 +70,12 @@ export class ServiceProcess {
       return (await fetch(`${url}/ready`).catch(() => null))?.ok;
     });
     this.token = (await readFile(join(this.dataDir, 'owner-token'), 'utf8')).trim();
+  }
+
+  /** What the service tells of itself once its port is open; null before. */
+  async noted(): Promise<ServiceFile | null> {
+    const text = await readFile(join(this.dataDir, 'service.json'), 'utf8').catch(() => null);
+    return text === null ? null : (JSON.parse(text) as ServiceFile);
   }
 
   /** A request with the owner's token; the body is sent as JSON. */
