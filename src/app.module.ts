@@ -25,12 +25,14 @@ export class AppModule {
   static register({ inspectionEntry, ...strategies }: AppOptions = {}): DynamicModule {
     const database = DatabaseModule.register({ entities: ENTITIES, migrations: MIGRATIONS });
     const retention = RetentionModule.register({ imports: [database] });
-    const clients = ClientsModule.register({ imports: [database] });
+    const clients = ClientsModule.register({ imports: [database, retention] });
     const inference = InferenceModule.register(strategies);
     const models = ModelsModule.register({ imports: [database, clients, inference], inspectionEntry });
     const tasks = TasksModule.register({ imports: [database, retention, clients] });
-    const responses = ResponsesModule.register({ imports: [database, clients, inference, models, tasks] });
-    const operations = OperationsModule.register({ imports: [database, clients, inference, models, tasks] });
+    const responses = ResponsesModule.register({ imports: [database, retention, clients, inference, models, tasks] });
+    const operations = OperationsModule.register({
+      imports: [database, retention, clients, inference, models, tasks],
+    });
     return {
       module: AppModule,
       imports: [ConfigModule, NoticesModule, HttpModule, operations, retention, clients, models, tasks, responses],

@@ -16,7 +16,7 @@ import {
   type ServiceIdentity,
 } from './operations/index.js';
 import { EphemeralResponses } from './responses/index.js';
-import { ExpiryClock } from './retention/index.js';
+import { ExpiryClock, RetentionSchedule } from './retention/index.js';
 import { TaskRecovery, TaskRunner, TaskStop } from './tasks/index.js';
 
 /** Answers that are being written when everything else has ended get this long to reach their clients. */
@@ -69,6 +69,7 @@ export class Service {
     if (this.readiness.isStopping) return;
     this.readiness.ready();
     await this.app.get(TaskRunner).start();
+    this.app.get(RetentionSchedule).start();
     this.notices.emit('service.ready', { recovered: report.total });
   }
 
@@ -89,6 +90,7 @@ export class Service {
     this.readiness.stopping();
     const tasks = this.app.get(TaskStop);
     await this.stage('stop claiming', () => tasks.stopClaiming());
+    await this.stage('stop retention', () => this.app.get(RetentionSchedule).stop());
     await this.stage('close readers', () => this.app.get(EventStreams).closeReaders());
     await this.stage('finish foreground work', () => this.finishForeground(tasks, stopGraceSeconds * 1000));
     // The runs end because their model processes do; both wait for each other's other half.

@@ -4,10 +4,11 @@ import { ConfigModule } from '../config/index.js';
 import { NoticesModule } from '../notices/index.js';
 import { ClientDirectory } from './client-directory.js';
 import { OwnerAccount } from './owner-account.js';
+import { PairingRetention } from './pairing-retention.js';
 import { ScopeGuard } from './scope.guard.js';
 
 export interface ClientsModuleOptions {
-  /** The module that gives UnitOfWork and StoreReader. */
+  /** The modules that give UnitOfWork and StoreReader, and RetentionRules. */
   imports: NonNullable<ModuleMetadata['imports']>;
 }
 
@@ -18,7 +19,7 @@ export class ClientsModule {
     return {
       module: ClientsModule,
       imports: [ConfigModule, NoticesModule, ...imports],
-      providers: [ClientDirectory, OwnerAccount, { provide: APP_GUARD, useClass: ScopeGuard }],
+      providers: [ClientDirectory, OwnerAccount, PairingRetention, { provide: APP_GUARD, useClass: ScopeGuard }],
       exports: [ClientDirectory],
     };
   }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { isAbsolute, normalize } from 'node:path';
 import envPaths from 'env-paths';
-import { flag, foundAtStart, oneOf, whole, type Setting } from './setting.js';
+import { cron, flag, foundAtStart, oneOf, whole, type Setting } from './setting.js';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
@@ -96,6 +96,11 @@ export const CONFIG_TABLE = {
   retentionTasksSeconds: whole(7 * DAY, { min: 0, max: 100 * YEAR }, 'Ended tasks and their events; 0 keeps them.'),
   retentionResponsesSeconds: whole(30 * DAY, { min: 0, max: 100 * YEAR }, 'Ended responses; 0 keeps them.'),
   retentionIdempotencySeconds: whole(DAY, { min: 0, max: 100 * YEAR }, 'Idempotency keys, 3600 or more; 0 keeps them.'),
+  retentionCron: cron('0 * * * *', 'When what is past its time is removed, beside each start: minute, hour, day, ….'),
+  retentionBatchEvents: whole(2000, { min: 1, max: 100_000 }, 'Events removed in one transaction.'),
+  retentionPauseMs: whole(20, { min: 0, max: 60_000 }, 'Least pause between two such transactions.'),
+  retentionVacuumPages: whole(500, { min: 1, max: 100_000 }, 'Free pages given back to the disk in one transaction.'),
+  retentionFreePercent: whole(10, { min: 0, max: 100 }, 'Share of free pages that the file keeps for what comes.'),
 } satisfies Record<string, Setting<unknown>>;
 
 /** Variables under our prefix that other programs read (the command line, the tests): accepted and ignored here. */

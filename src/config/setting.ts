@@ -1,3 +1,5 @@
+import { CronTime } from 'cron';
+
 /** How one variable's text becomes a value. Null means that the text is not what `expected` asks for. */
 export interface Setting<T> {
   /** Completes "expected …" in a complaint. */
@@ -39,6 +41,16 @@ export function flag(fallback: boolean, meaning: string): Setting<boolean> {
   };
 }
 
+/** Times in the five fields of cron, or six with seconds first. */
+export function cron(fallback: string, meaning: string): Setting<string> {
+  return {
+    expected: 'five cron fields, e.g. 0 * * * *, or six with seconds first',
+    parse: (text) => (comesUp(text) ? text : null),
+    fallback: () => fallback,
+    meaning,
+  };
+}
+
 /** The same setting with a default that is found out at start; `text` describes it to people. */
 export function foundAtStart<T>(setting: Setting<T>, fallback: () => T, text: string): Setting<T> {
   return { ...setting, fallback, fallbackText: text };
@@ -48,4 +60,14 @@ function parseWhole(text: string, range: { min: number; max: number }): number |
   if (!/^\d{1,16}$/.test(text)) return null;
   const value = Number(text);
   return value >= range.min && value <= range.max ? value : null;
+}
+
+/** A day that no calendar has, such as 30 February, is refused as well: it would only be noticed at the start. */
+function comesUp(expression: string): boolean {
+  try {
+    new CronTime(expression).sendAt();
+    return true;
+  } catch {
+    return false;
+  }
 }

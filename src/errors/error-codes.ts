@@ -70,6 +70,7 @@ export const ERROR_CODES = {
   model_exists: conflict,
   pairing_decided: conflict,
   last_owner: conflict,
+  retention_in_progress: conflict,
   idempotency_not_replayable: conflict,
   event_log_expired: { kind: 'gone', type: 'invalid_request_error' },
   request_too_large: { kind: 'too_large', type: 'invalid_request_error' },

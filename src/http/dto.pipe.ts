@@ -16,9 +16,18 @@ const NUMBER_CONSTRAINTS = ['isInt', 'isNumber'];
 export class DtoPipe implements PipeTransform {
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if (type !== 'body' || metatype === undefined || metatype === Object) return value;
-    if (value === undefined) throw invalidJson('Send a JSON object as the body.');
+    if (value === undefined) return absent(metatype as DtoClass);
     if (!isPlainObject(value)) throw new DomainError('invalid_type', 'The body must be a JSON object.');
     return checked(metatype as DtoClass, value, '');
+  }
+}
+
+/** A body without a required field may be left out. */
+function absent(type: DtoClass): object {
+  try {
+    return checked(type, {}, '');
+  } catch {
+    throw invalidJson('Send a JSON object as the body.');
   }
 }
 

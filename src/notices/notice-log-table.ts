@@ -29,6 +29,18 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
 
   'expiry.held': { level: 'info', msg: 'nothing expires for a while', fields: ['gap_ms', 'held_ms'] },
 
+  'retention.removed': {
+    level: 'info',
+    msg: 'retention removed what was past its time',
+    fields: ['kind', 'removed', 'rows', 'batches'],
+  },
+  'retention.finished': {
+    level: ({ removed, freed_pages: freed }) => (removed + freed > 0 ? 'info' : 'debug'),
+    msg: 'retention finished',
+    fields: ['trigger', 'removed', 'freed_pages', 'held', 'interrupted', 'duration_ms'],
+  },
+  'retention.failed': { level: 'error', msg: 'retention failed', fields: ['kind', 'error'] },
+
   'recovery.started': { level: 'info', msg: 'recovery started', fields: ['total'] },
   'recovery.finished': {
     level: 'info',

@@ -23,6 +23,20 @@ export interface NoticeTypes {
   /** The service was away or the clock was set: nothing expires for so much running time. */
   'expiry.held': { gap_ms: number; held_ms: number };
 
+  /** A run of retention removed something of a kind; `rows` counts those of dependent tables as well. */
+  'retention.removed': { kind: string; removed: number; rows: number; batches: number };
+  /** `held`: nothing new expired (see expiry.held). `interrupted`: the service stopped, the next run goes on. */
+  'retention.finished': {
+    trigger: string;
+    removed: number;
+    freed_pages: number;
+    held: boolean;
+    interrupted: boolean;
+    duration_ms: number;
+  };
+  /** A kind could not be removed, or with null the whole run failed; the next run tries again. */
+  'retention.failed': { kind: string | null; error: unknown };
+
   'recovery.started': { total: number };
   'recovery.finished': {
     total: number;

@@ -18,6 +18,7 @@ import { Metrics } from './metrics/metrics.js';
 import { ReadingsTaker } from './metrics/readings.js';
 import { ReadinessGate } from './readiness-gate.js';
 import { Readiness } from './readiness.js';
+import { RetentionController } from './retention.controller.js';
 import { loadServiceIdentity, SERVICE_IDENTITY } from './service-identity.js';
 import { ServiceObstacles } from './service-obstacles.js';
 import { ServiceController } from './service.controller.js';
@@ -34,7 +35,7 @@ export class OperationsModule implements NestModule {
     return {
       module: OperationsModule,
       imports: [ConfigModule, HttpModule, NoticesModule, ...imports],
-      controllers: [HealthController, MetricsController, ServiceController],
+      controllers: [HealthController, MetricsController, RetentionController, ServiceController],
       providers: [
         Readiness,
         ReadinessGate,

@@ -2,6 +2,7 @@ import { Controller, Get, Inject } from '@nestjs/common';
 import { RequireScope } from '../clients/index.js';
 import { CONFIG, RESTART_POLICIES, serviceVersion, type Config } from '../config/index.js';
 import { ModelCatalogue } from '../models/index.js';
+import { RetentionRunner } from '../retention/index.js';
 import { SERVICE_IDENTITY, type ServiceIdentity } from './service-identity.js';
 
 /** What this version offers beyond the routes that every version has. */
@@ -34,6 +35,7 @@ export class ServiceController {
     @Inject(CONFIG) private readonly config: Config,
     @Inject(SERVICE_IDENTITY) private readonly identity: ServiceIdentity,
     private readonly models: ModelCatalogue,
+    private readonly retention: RetentionRunner,
   ) {}
 
   @Get()
@@ -62,7 +64,9 @@ export class ServiceController {
 
   private async degraded(): Promise<string[]> {
     const records = await this.models.list();
-    return records.flatMap(({ id, error }) => (error === null ? [] : [`model:${id}:${error.code}`]));
+    const models = records.flatMap(({ id, error }) => (error === null ? [] : [`model:${id}:${error.code}`]));
+    const overdue = this.retention.lastRun?.kinds.filter(({ failed }) => failed) ?? [];
+    return [...models, ...overdue.map(({ kind }) => `retention:${kind}:failed`)];
   }
 }
 

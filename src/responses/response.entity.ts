@@ -4,6 +4,7 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm
 @Entity('responses')
 @Index('responses_client_created', ['clientId', 'createdAt'])
 @Index('responses_finished', ['finishedAt'])
+@Index('responses_previous', ['previousResponseId', 'finishedAt'], { where: `"previous_response_id" IS NOT NULL` })
 @Check(
   'responses_status_known',
   `"status" IN ('queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled')`,

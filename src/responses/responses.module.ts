@@ -11,6 +11,7 @@ import { ResponseAcceptance } from './response-acceptance.js';
 import { ResponseAdmission } from './response-admission.js';
 import { ResponseHandler } from './response-handler.js';
 import { ResponseRepeats } from './response-repeats.js';
+import { ResponseRetention } from './response-retention.js';
 import { ResponseRequests } from './response-requests.js';
 import { ResponseStore } from './response-store.js';
 import { ResponseStreams } from './response-streams.js';
@@ -37,6 +38,7 @@ export class ResponsesModule {
         ResponseHandler,
         ResponseRepeats,
         ResponseRequests,
+        ResponseRetention,
         ResponseStore,
         ResponseStreams,
         EphemeralCreation,

@@ -1,22 +1,33 @@
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
+import { ConfigModule } from '../config/index.js';
 import { NoticesModule } from '../notices/index.js';
 import { Clock } from './clock.js';
 import { ExpiryClock } from './expiry-clock.js';
+import { FreePages } from './free-pages.js';
+import { PacedUnits } from './paced-units.js';
+import { RetentionReports } from './retention-report.js';
+import { RetentionRules } from './retention-rules.js';
+import { RetentionRunner } from './retention-runner.js';
+import { RetentionSchedule } from './retention-schedule.js';
+import { RetentionSweep } from './retention-sweep.js';
+
+const published = [ExpiryClock, RetentionReports, RetentionRules, RetentionRunner, RetentionSchedule];
 
 export interface RetentionModuleOptions {
   /** The module that gives UnitOfWork and StoreReader. */
   imports: NonNullable<ModuleMetadata['imports']>;
 }
 
-/** What is kept for how long, and by which clock. */
+/** What is kept for how long, and by which clock. Knows no table: each module registers the rules of its own. */
 @Module({})
 export class RetentionModule {
   static register({ imports }: RetentionModuleOptions): DynamicModule {
     return {
       module: RetentionModule,
-      imports: [NoticesModule, ...imports],
-      providers: [Clock, ExpiryClock],
-      exports: [ExpiryClock],
+      imports: [ConfigModule, NoticesModule, ScheduleModule.forRoot(), ...imports],
+      providers: [...published, Clock, FreePages, PacedUnits, RetentionSweep],
+      exports: published,
     };
   }
 }

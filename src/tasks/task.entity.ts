@@ -9,6 +9,7 @@ import type { OnRestart, TaskStatus } from './task-transitions.js';
 @Index('tasks_unowned', ['type', 'model', 'position'], { where: `"status" = 'running' AND "owner" IS NULL` })
 @Index('tasks_owned', ['status'], { where: `"status" IN ('loading', 'running', 'cancelling')` })
 @Index('tasks_client', ['clientId', 'position'])
+@Index('tasks_expired', ['eventsExpiredAt'], { where: `"events_expired_at" IS NOT NULL` })
 @Index('tasks_finished', ['finishedAt'], { where: `"finished_at" IS NOT NULL` })
 @Check(
   'tasks_status_known',

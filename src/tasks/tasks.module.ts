@@ -5,6 +5,7 @@ import { NoticesModule } from '../notices/index.js';
 import { ActiveRuns } from './active-run.js';
 import { EventFeed } from './event-feed.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
+import { KeyRetention } from './key-retention.js';
 import { TaskCancellation } from './task-cancellation.js';
 import { TaskClaims } from './task-claims.js';
 import { TaskEventStream } from './task-event-stream.js';
@@ -16,6 +17,7 @@ import { TaskLifecycleService } from './task-lifecycle.service.js';
 import { TaskObjects } from './task-objects.js';
 import { TaskQueries } from './task-queries.js';
 import { TaskRecovery } from './task-recovery.js';
+import { TaskRetention } from './task-retention.js';
 import { TaskRunner } from './task-runner.js';
 import { TaskStop } from './task-stop.js';
 import { TasksController } from './tasks.controller.js';
@@ -45,7 +47,17 @@ export class TasksModule {
       module: TasksModule,
       imports: [ConfigModule, NoticesModule, HttpModule, ...imports],
       controllers: [TaskEventsController, TasksController],
-      providers: [...published, ActiveRuns, EventFeed, TaskClaims, TaskExecution, TaskJournal, TaskObjects],
+      providers: [
+        ...published,
+        ActiveRuns,
+        EventFeed,
+        TaskClaims,
+        TaskExecution,
+        TaskJournal,
+        TaskObjects,
+        TaskRetention,
+        KeyRetention,
+      ],
       exports: published,
     };
   }

@@ -220,6 +220,8 @@ test.each([
   [`SELECT * FROM tasks WHERE status IN ('loading', 'running', 'cancelling')`, 'tasks_owned'],
   [`SELECT * FROM tasks WHERE client_id = ? AND position < ? ORDER BY position DESC LIMIT 20`, 'tasks_client'],
   [`SELECT id FROM tasks WHERE finished_at < ? ORDER BY finished_at LIMIT 500`, 'tasks_finished'],
+  [`SELECT id FROM tasks WHERE events_expired_at IS NOT NULL ORDER BY events_expired_at, position`, 'tasks_expired'],
+  [`SELECT 1 FROM responses WHERE previous_response_id = ?`, 'COVERING INDEX responses_previous'],
   [`SELECT * FROM task_events WHERE task_id = ? AND sequence_number > ? ORDER BY sequence_number`, 'PRIMARY KEY'],
   [`SELECT * FROM task_snapshots WHERE task_id = ? ORDER BY position DESC`, 'task_snapshots_task'],
 ])('%s is answered from an index in order', async (query, index) => {

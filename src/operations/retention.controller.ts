@@ -1,0 +1,40 @@
+import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { RequireScope } from '../clients/index.js';
+import { RetentionReports, RetentionRunner, RetentionSchedule } from '../retention/index.js';
+import { RetentionRunDto } from './retention-run.dto.js';
+import {
+  dryRunToWire,
+  retentionToWire,
+  runToWire,
+  type RetentionObject,
+  type RetentionRunObject,
+} from './retention-view.js';
+
+/** What is kept, for how long, and what goes now (WIRE B2, OPERATE 5.7). Counts of every client, contents of none. */
+@Controller('v1/service/retention')
+export class RetentionController {
+  constructor(
+    private readonly reports: RetentionReports,
+    private readonly runner: RetentionRunner,
+    private readonly schedule: RetentionSchedule,
+  ) {}
+
+  @Get()
+  @RequireScope('operator:read')
+  async read(): Promise<RetentionObject> {
+    return retentionToWire(await this.reports.make(), {
+      running: this.runner.isRunning,
+      nextRunAt: this.schedule.nextRunAt(),
+      lastRun: this.runner.lastRun,
+    });
+  }
+
+  /** Answers at the end of the run, which goes on when the client leaves. Throws retention_in_progress. */
+  @Post('run')
+  @HttpCode(200)
+  @RequireScope('operator:manage')
+  async run(@Body() { dry_run: dryRun }: RetentionRunDto): Promise<RetentionRunObject> {
+    if (dryRun === true) return dryRunToWire(await this.reports.make(), Date.now());
+    return runToWire(await this.runner.run('operator'));
+  }
+}
