@@ -38,6 +38,7 @@ export class ResponseRepeats implements RepeatAnswers {
 
   /** As the first was or would have been answered. Throws idempotency_in_progress while a foreground task goes on. */
   async answer(task: Task, response: Response): Promise<void> {
+    response.setHeader('LMSP-Task-Id', task.id);
     if (!task.background && !isTerminal(task.status)) {
       this.ownership.renew(task.id);
       throw comeAgain('The first request with this key is still being answered; send it again shortly.');
@@ -46,14 +47,15 @@ export class ResponseRepeats implements RepeatAnswers {
       ? await this.store.asAccepted(task.id)
       : (await this.store.find(task.responseId ?? '', task.clientId))?.body;
     if (!body) throw comeAgain('The response was deleted just now, and its key with it; send the request again.');
-    mark(task, response);
+    mark(response);
     if (task.background) answerAccepted(response, body);
     else response.json(body);
   }
 
   /** The events from 0, on a place that was taken before. */
   async follow(task: Task, response: Response, stream: ResponseStream): Promise<void> {
-    mark(task, response);
+    response.setHeader('LMSP-Task-Id', task.id);
+    mark(response);
     if (task.background) await stream.stored(task.id, -1);
     else await this.foreground.stream(task, true, response, stream);
   }
@@ -65,8 +67,7 @@ export class ResponseRepeats implements RepeatAnswers {
   }
 }
 
-function mark(task: Task, response: Response): void {
-  response.setHeader('LMSP-Task-Id', task.id);
+function mark(response: Response): void {
   response.setHeader('Idempotent-Replayed', 'true');
 }
 

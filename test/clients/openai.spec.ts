@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HttpApp } from '../support/http-app.js';
+import { waitFor } from '../support/wait-for.js';
 
 let http: HttpApp;
 let openai: OpenAI;
@@ -94,6 +95,29 @@ describe('the openai package for Node, unchanged (WIRE B10.1)', () => {
     await expect(openai.responses.delete(id)).rejects.toMatchObject({ status: 409 });
     expect(calls).toBe(1);
     http.engine.release('steps');
+  });
+
+  it('repeats a create by its key, and of itself until a running one has ended (WIRE B6)', async () => {
+    const body = { model: 'pocket', input: 'Hello' };
+    const headers = { 'Idempotency-Key': 'once' };
+    http.engine.hold('steps');
+    const first = openai.responses.create(body, { headers });
+    await waitFor('the first to run', async () => {
+      const { data } = (await http.call('GET', '/v1/tasks?status=running')).body;
+      return data.length > 0;
+    });
+    calls = 0;
+    const repeat = openai.responses.create(body, { headers }).withResponse();
+    await waitFor('the repeat to be told to come again', () => http.requests.some(({ status }) => status === 409));
+    http.engine.release('steps');
+    const { data, response } = await repeat;
+    expect([data.id, response.headers.get('idempotent-replayed')]).toEqual([(await first).id, 'true']);
+    expect(calls).toBe(2);
+    await expect(openai.responses.create({ ...body, input: 'Bye' }, { headers })).rejects.toMatchObject({
+      status: 422,
+      code: 'idempotency_key_reused',
+    });
+    expect(calls).toBe(3);
   });
 
   it('lists models', async () => {

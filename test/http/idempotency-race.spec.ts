@@ -112,16 +112,23 @@ describe(`${ROUNDS} rounds of ${AT_ONCE} equal creates at once with one new key 
 });
 
 describe('duplicates in one batch of the accept (WIRE B6, CASES BL-18)', () => {
+  let paused: HttpApp;
+  beforeAll(async () => {
+    // Nothing runs, so that the accept's units are the only ones.
+    paused = await HttpApp.start({ env: { LMSP_MAX_ROWS: '0' } });
+  });
+  afterAll(() => paused.close());
+
   async function draft(key: string, input = 'Hello'): Promise<ResponseDraft> {
-    const [owner] = await http.store.reader.query<{ id: string }>('select id from clients where owner = 1');
+    const [owner] = await paused.store.reader.query<{ id: string }>('select id from clients where owner = 1');
     const dto = Object.assign(new CreateResponseDto(), { model: 'pocket', input, background: true });
     const fingerprint = fingerprintOf({ input }, {});
     const keyed = { clientId: owner?.id ?? '', method: 'POST', route: '/v1/responses', key, fingerprint };
-    return http.app.get(ResponseRequests, { strict: false }).prepare(dto, keyed.clientId, keyed);
+    return paused.app.get(ResponseRequests, { strict: false }).prepare(dto, keyed.clientId, keyed);
   }
 
-  it('are decided in order: the first wins, equal ones are repeats, others are refused', async () => {
-    const [key, acceptance] = [newKey(), http.app.get(ResponseAcceptance, { strict: false })];
+  it('are decided in order and in one unit: the first wins, equal ones are repeats, others are refused', async () => {
+    const [key, acceptance] = [newKey(), paused.app.get(ResponseAcceptance, { strict: false })];
     const drafts = [
       await draft(key),
       await draft(key),
@@ -129,14 +136,16 @@ describe('duplicates in one batch of the accept (WIRE B6, CASES BL-18)', () => {
       await draft(newKey()),
       await draft(key),
     ];
+    const units = vi.spyOn(paused.store.units, 'run');
     // In one tick: what waits when the batch begins comes along.
     const outcomes = await Promise.allSettled(drafts.map((each) => acceptance.accept(each)));
+    expect(units).toHaveBeenCalledTimes(1);
     const told = outcomes.map((outcome) => {
       if (outcome.status === 'rejected') return (outcome.reason as { code: string }).code;
       return [outcome.value.task.responseId, outcome.value.repeated];
     });
     const [first, , , other] = drafts.map(({ body }) => body.id);
     expect(told).toEqual([[first, false], [first, true], 'idempotency_key_reused', [other, false], [first, true]]);
-    expect(await rowsOf(http, key)).toHaveLength(1);
+    expect(await rowsOf(paused, key)).toHaveLength(1);
   });
 });

@@ -171,6 +171,7 @@ describe('row "repeat, foreground still running" (WIRE B6)', () => {
     await http.task(await taskOf(http, key), 'running');
     const { status, headers, body } = await http.create({}, withKey(key));
     expect([status, body.error.code]).toEqual([409, 'idempotency_in_progress']);
+    expect(headers.get('lmsp-task-id')).toBe((await rowsOf(http, key))[0]?.task_id);
     expect([headers.get('retry-after'), headers.get('x-should-retry'), replayed({ headers })]).toEqual([
       '1',
       'true',
