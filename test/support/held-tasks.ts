@@ -32,6 +32,10 @@ export interface ShownEvent {
 
 const OPEN = 'queued,loading,running,cancelling';
 
+/** A request whose answer has 600 tokens and more. */
+export const LONG_STORY = { model: 'pocket', input: 'Tell me a very long story.', temperature: 1, seed: 19 };
+const LONG_SEEDS = [9, 19, 21];
+
 const ENV = {
   LMSP_THREADS: '1',
   // All that run and all that are being cancelled have a row, and nothing else.
@@ -72,19 +76,15 @@ export async function holdTasks(): Promise<{ service: ServiceProcess; tasks: Hel
 
 const DELTA = 'response.output_text.delta';
 
-/** With these the embedded model's story has 600 tokens and more. */
-const LONG_SEEDS = [9, 19, 21];
-
 /** One task for each policy, with an answer that is long. */
 async function create(service: ServiceProcess, model: string, found: Unfinished): Promise<HeldTask[]> {
   const tasks: HeldTask[] = [];
   for (const [i, onRestart] of POLICIES.entries()) {
     const body = {
+      ...LONG_STORY,
       model,
-      input: 'Tell me a very long story.',
       background: true,
       on_restart: onRestart,
-      temperature: 1,
       max_output_tokens: 600,
       seed: LONG_SEEDS[i],
     };
