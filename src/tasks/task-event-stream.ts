@@ -50,9 +50,9 @@ export class TaskEventStream {
     const head = await this.head(taskId);
     if (after > head.last_sequence_number) throw beyondEnd(after, head.last_sequence_number);
     const events = await readEvents(this.reader, taskId, after, limit + 1);
-    // Retention may have begun since the head was read; half a log would look like a whole one.
-    const first = events[0]?.sequenceNumber ?? head.last_sequence_number + 1;
-    if (after < head.last_sequence_number && first !== after + 1) throw expired();
+    // Retention may have begun since the head was read; what is left of a log must not look like the whole.
+    const missing = events.length < Math.min(limit + 1, head.last_sequence_number - after);
+    if (missing || events.some(({ sequenceNumber }, i) => sequenceNumber !== after + 1 + i)) throw expired();
     return { events: events.slice(0, limit), hasMore: events.length > limit };
   }
 

@@ -197,6 +197,17 @@ describe('a log that is taken away', () => {
     },
   );
 
+  it.each([
+    ['in the middle', 5, 8],
+    ['at the beginning', 0, 3],
+    ['at the end', 10, 1000],
+    ['wholly', 0, 1000],
+  ])('a page from which rows are missing %s is an error, never a shorter log', async (_, from, to) => {
+    const { id } = await finished(4 * PAGE);
+    await deleteEvents(id, from, to);
+    await expect(lab.stream.page(id, -1, 1000)).rejects.toMatchObject({ code: 'event_log_expired' });
+  });
+
   it('CASES BL-07: an expired log answers with event_log_expired, at once', async () => {
     const { id } = await finished(2);
     await lab.write((tx) => tx.execute('UPDATE tasks SET events_expired_at = 1 WHERE id = ?', [id]));
