@@ -4,6 +4,7 @@ import { CreateResponseDto } from '../../src/responses/dto/create-response.dto.j
 import { ResponseAcceptance } from '../../src/responses/response-acceptance.js';
 import { ResponseRequests } from '../../src/responses/response-requests.js';
 import type { ResponseDraft } from '../../src/responses/response-store.js';
+import { TaskLifecycleService } from '../../src/tasks/index.js';
 import { HttpApp, type Answer } from '../support/http-app.js';
 import { newKey, replayed, rowsOf, streamed, withKey } from '../support/keyed-requests.js';
 
@@ -114,7 +115,7 @@ describe(`${ROUNDS} rounds of ${AT_ONCE} equal creates at once with one new key 
 describe('duplicates in one batch of the accept (WIRE B6, CASES BL-18)', () => {
   let paused: HttpApp;
   beforeAll(async () => {
-    // Nothing runs, so that the accept's units are the only ones.
+    // Nothing runs: what is accepted stays as it was.
     paused = await HttpApp.start({ env: { LMSP_MAX_ROWS: '0' } });
   });
   afterAll(() => paused.close());
@@ -136,10 +137,10 @@ describe('duplicates in one batch of the accept (WIRE B6, CASES BL-18)', () => {
       await draft(newKey()),
       await draft(key),
     ];
-    const units = vi.spyOn(paused.store.units, 'run');
+    const batches = vi.spyOn(paused.app.get(TaskLifecycleService, { strict: false }), 'enqueue');
     // In one tick: what waits when the batch begins comes along.
     const outcomes = await Promise.allSettled(drafts.map((each) => acceptance.accept(each)));
-    expect(units).toHaveBeenCalledTimes(1);
+    expect(batches).toHaveBeenCalledTimes(1);
     const told = outcomes.map((outcome) => {
       if (outcome.status === 'rejected') return (outcome.reason as { code: string }).code;
       return [outcome.value.task.responseId, outcome.value.repeated];
