@@ -1,14 +1,14 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { packageRoot } from '../../src/config/index.js';
 import { ProcessEngine, WorkerPromptCodec, type ChatMessage, type ModelSpec } from '../../src/inference/index.js';
 import { distEntry } from '../support/dist-entry.js';
 
 /** The embedded model, its recorded answers, and the real engine as tests start it. */
 export const POCKET: ModelSpec = {
   id: 'pocket',
-  directory: fileURLToPath(new URL('../../models/pocket', import.meta.url)),
+  directory: join(packageRoot(), 'models/pocket'),
   graphFile: 'onnx/model.onnx',
   rows: 8,
   threads: 2,
@@ -28,7 +28,7 @@ export interface GoldenCase {
 }
 
 export const GOLDEN = (
-  JSON.parse(readFileSync(new URL('../fixtures/golden.json', import.meta.url), 'utf8')) as { cases: GoldenCase[] }
+  JSON.parse(readFileSync(join(packageRoot(), 'test/fixtures/golden.json'), 'utf8')) as { cases: GoldenCase[] }
 ).cases;
 
 export function realEngine({ stallSeconds = 30 } = {}): ProcessEngine & { runnersDirectory: string } {

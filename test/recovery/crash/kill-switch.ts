@@ -1,0 +1,157 @@
+import { watch, type FSWatcher } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ServiceProcess } from '../../support/service-process.js';
+
+/**
+ * Moments that can be told from outside, without any code of the harness in the service: what a client sends and sees,
+ * and the n-th time the write-ahead log grows.
+ */
+export const RUNNING_POINTS = [
+  'time',
+  'sent',
+  'accepted',
+  'loading',
+  'running',
+  'token',
+  'cancelling',
+  'ended',
+  'write',
+] as const;
+export const START_POINTS = ['start-time', 'start-write', 'recovering'] as const;
+export type KillPoint = (typeof RUNNING_POINTS)[number] | (typeof START_POINTS)[number] | 'paused';
+
+/** `service`: its model processes are orphans; `group`: everything dies together; `runner-first`: the model processes alone, then it. */
+export const SCOPES = ['service', 'group', 'runner-first'] as const;
+export type KillScope = (typeof SCOPES)[number];
+
+export interface KillPlan {
+  point: KillPoint;
+  /** Which occurrence, or how many milliseconds after it. */
+  n: number;
+  scope: KillScope;
+  /** Killed after this time although the point was not met, milliseconds. */
+  limitMs: number;
+}
+
+/** Kills the service once, at the moment its plan names. */
+export class KillSwitch {
+  /** The plan's moment came, rather than its time limit. */
+  met = false;
+  /** Model processes that were alive when the service was killed. */
+  runnersLeft: number[] = [];
+  private count = 0;
+  private fired = false;
+  private dead = false;
+  private readonly timers = new Set<NodeJS.Timeout>();
+  private watcher: FSWatcher | null = null;
+  private onDead: () => void = () => undefined;
+  readonly killed = new Promise<void>((resolve) => (this.onDead = resolve));
+
+  constructor(
+    private readonly plan: KillPlan,
+    private readonly service: ServiceProcess,
+  ) {}
+
+  /** The service is alive as far as anybody can know. */
+  get alive(): boolean {
+    return !this.dead;
+  }
+
+  arm(): void {
+    const { point, n, limitMs } = this.plan;
+    this.after(limitMs, () => this.fire());
+    if (point === 'time' || point === 'start-time') this.after(n, () => this.meet());
+    if (point === 'write' || point === 'start-write') this.watchWrites();
+  }
+
+  /** A create has left its client. */
+  sent(): void {
+    if (this.plan.point === 'sent') this.after(this.plan.n, () => this.meet());
+  }
+
+  /** The head of an answer has come. */
+  head(status: number): void {
+    if (this.plan.point === 'accepted' && status === 202) this.occur();
+  }
+
+  /** A client has seen an event; `status` is that of a lifecycle event's snapshot. */
+  event(type: string, status: string | null): void {
+    const { point } = this.plan;
+    if (point === 'token' && type === 'response.output_text.delta') this.occur();
+    if (point === status) this.occur();
+    if (point === 'ended' && (status === 'completed' || status === 'failed' || status === 'cancelled')) this.occur();
+  }
+
+  /** Something else that the plan waited for was seen. */
+  meet(): void {
+    this.met ||= !this.fired;
+    this.fire();
+  }
+
+  private occur(): void {
+    this.count += 1;
+    if (this.count >= this.plan.n) this.meet();
+  }
+
+  private watchWrites(): void {
+    this.watcher = watch(this.service.dataDir, (_event, name) => {
+      if (name === 'lmsp.sqlite-wal') this.occur();
+    });
+  }
+
+  private after(ms: number, work: () => void): void {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      work();
+    }, ms);
+    this.timers.add(timer);
+  }
+
+  /** In the turn of the moment itself: not one more message is read. */
+  private fire(): void {
+    if (this.fired) return;
+    this.fired = true;
+    if (this.plan.scope !== 'runner-first') {
+      this.kill();
+      return;
+    }
+    void noteds(this.service.dataDir).then((pids) => {
+      for (const pid of pids) signal(pid, 'SIGKILL');
+      this.after(this.plan.n % LONGEST_GAP_MS, () => this.kill());
+    });
+  }
+
+  private kill(): void {
+    const { pid } = this.service.child;
+    this.dead = true;
+    for (const timer of this.timers) clearTimeout(timer);
+    this.watcher?.close();
+    if (pid !== undefined) signal(this.plan.scope === 'group' ? -pid : pid, 'SIGKILL');
+    void this.service
+      .exit()
+      .then(() => noteds(this.service.dataDir))
+      .then((pids) => {
+        this.runnersLeft = pids;
+        this.onDead();
+      });
+  }
+}
+
+/** Between the death of the runners and that of the service, at most. */
+const LONGEST_GAP_MS = 150;
+
+/** Pids of the model processes that the service has noted in its data directory. */
+export async function noteds(dataDir: string): Promise<number[]> {
+  const names = await readdir(join(dataDir, 'runners')).catch(() => []);
+  return names.map((name) => Number(name.replace('.json', ''))).filter((pid) => Number.isInteger(pid));
+}
+
+/** Ends or halts a process that may be gone already. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
