@@ -1,4 +1,4 @@
-import type { KindSurvey, RetentionReport, RetentionRun } from '../retention/index.js';
+import type { KindOutcome, KindSurvey, RetentionReport, RetentionRun } from '../retention/index.js';
 
 /** A kind of data in the report. Times are unix seconds; `bytes` is an estimate. */
 export interface RetentionKindObject {
@@ -9,7 +9,16 @@ export interface RetentionKindObject {
   due: number;
   blocked: { reason: string; rows: number }[];
   bytes: number;
-  last_run: { finished_at: number; removed: number; failed: boolean } | null;
+  last_run: ({ finished_at: number } & Removal) | null;
+}
+
+/** What a run did to one kind. `rows` counts dependent tables as well; null, as `batches`, in a dry run. */
+interface Removal {
+  removed: number;
+  rows: number | null;
+  batches: number | null;
+  /** The rule failed; the next run tries again. */
+  failed: boolean;
 }
 
 /** GET /v1/service/retention (OPERATE 5.7). */
@@ -34,7 +43,7 @@ export interface RetentionRunObject {
   /** The service stopped meanwhile; the next start goes on. */
   interrupted: boolean;
   freed_pages: number;
-  data: { kind: string; removed: number; failed: boolean }[];
+  data: ({ kind: string } & Removal)[];
 }
 
 export function retentionToWire(
@@ -60,7 +69,7 @@ export function runToWire(run: RetentionRun): RetentionRunObject {
     held: run.held,
     interrupted: run.interrupted,
     freed_pages: run.freedPages,
-    data: run.kinds.map(({ kind, removed, failed }) => ({ kind, removed, failed })),
+    data: run.kinds.map((outcome) => ({ kind: outcome.kind, ...removal(outcome) })),
   };
 }
 
@@ -74,7 +83,7 @@ export function dryRunToWire({ kinds, heldMs }: RetentionReport, now: number): R
     held: heldMs > 0,
     interrupted: false,
     freed_pages: 0,
-    data: kinds.map(({ kind, due }) => ({ kind, removed: due, failed: false })),
+    data: kinds.map(({ kind, due }) => ({ kind, removed: due, rows: null, batches: null, failed: false })),
   };
 }
 
@@ -88,9 +97,12 @@ function kindToWire(survey: KindSurvey, lastRun: RetentionRun | null): Retention
     due: survey.due,
     blocked: survey.blocked,
     bytes: survey.bytes,
-    last_run:
-      lastRun && last ? { finished_at: seconds(lastRun.finishedAt), removed: last.removed, failed: last.failed } : null,
+    last_run: lastRun && last ? { finished_at: seconds(lastRun.finishedAt), ...removal(last) } : null,
   };
+}
+
+function removal({ removed, rows, batches, failed }: KindOutcome): Removal {
+  return { removed, rows, batches, failed };
 }
 
 function seconds(milliseconds: number): number {

@@ -31,9 +31,7 @@ export class ResponseAttempt implements GenerationListener {
     const { task } = run;
     this.events = new ResponseEvents(task.responseId ?? '', task.startCount);
     const replay = past?.tokens ?? [];
-    const id = `${task.id}.${task.attempt}`;
-    this.live = model.generate({ id, ...generation, replay, alone: run.proven !== null }, this);
-    void run.proven?.then(() => this.live.share());
+    this.live = model.generate({ id: `${task.id}.${task.attempt}`, ...generation, replay }, this);
   }
 
   async outcome(): Promise<TaskOutcome> {
@@ -96,6 +94,6 @@ function outcomeOf(end: GenerationEnd): TaskOutcome {
     case 'failed':
       return { kind: 'failed', error: new DomainError('model_error', end.message).toBody() };
     case 'lost':
-      return { kind: 'lost', message: end.message, alone: end.alone };
+      return { kind: 'lost', message: end.message };
   }
 }

@@ -8,7 +8,7 @@ import { RetentionRules } from './retention-rules.js';
 import type { KindOutcome } from './retention-run.js';
 
 /** A batch that holds the writer longer makes the next one half as large: on a slow disk nobody waits longer either. */
-const LONG_BATCH_MS = 100;
+const LONG_BATCH_MS = 50;
 const LEAST_BATCH = 50;
 
 /** The units of one run: every rule in turn, then the space that became free. */

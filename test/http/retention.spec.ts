@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RetentionRules, RetentionRunner } from '../../src/retention/index.js';
-import { HttpApp } from '../support/http-app.js';
+import { HttpApp, type Answer } from '../support/http-app.js';
 import { RawConnection } from '../support/raw-connection.js';
 import { insertTask } from '../support/store.js';
 import { deferred } from '../support/task-lab.js';
@@ -31,6 +31,7 @@ async function age(app: HttpApp, taskId: string, days: number, responses = false
 }
 
 const run = (app: HttpApp, body?: object) => app.call('POST', '/v1/service/retention/run', body);
+const outcome = ({ body }: Answer, kind = 'tasks') => body.data.find((each: { kind: string }) => each.kind === kind);
 const code = async (answer: Promise<{ status: number; body: { error: { code: string } } }>) => {
   const { status, body } = await answer;
   return [status, body.error.code];
@@ -72,14 +73,14 @@ describe('the routes of retention (WIRE B2, OPERATE 5.7)', () => {
   });
 
   it('a dry run tells what a run would take and takes nothing', async () => {
-    const taken = { kind: 'tasks', removed: 1, failed: false };
     const dry = await run(app, { dry_run: true });
     expect([dry.status, dry.body.object, dry.body.dry_run]).toEqual([200, 'service.retention.run', true]);
-    expect(dry.body.data).toContainEqual(taken);
+    expect(outcome(dry)).toEqual({ kind: 'tasks', removed: 1, rows: null, batches: null, failed: false });
     expect((await app.call('GET', '/v1/tasks')).body.data).toHaveLength(1);
     const real = await run(app);
     expect([real.status, real.body.dry_run, real.body.held, real.body.interrupted]).toEqual([200, false, false, false]);
-    expect(real.body.data).toContainEqual(taken);
+    const rows = expect.any(Number);
+    expect(outcome(real)).toEqual({ kind: 'tasks', removed: 1, rows, batches: 3, failed: false });
     expect((await app.call('GET', '/v1/tasks')).body.data).toHaveLength(0);
   });
 
@@ -127,7 +128,7 @@ describe('the routes of retention (WIRE B2, OPERATE 5.7)', () => {
     app.app
       .get(RetentionRules, { strict: false })
       .register({ kind: 'broken', keepSeconds: 1, countsFrom: 'created_at', survey, step: broken });
-    expect((await run(app)).body.data).toContainEqual({ kind: 'broken', removed: 0, failed: true });
+    expect((await run(app)).body.data).toContainEqual(expect.objectContaining({ kind: 'broken', failed: true }));
     expect((await app.call('GET', '/v1/service')).body.degraded).toEqual(['retention:broken:failed']);
   });
 });
@@ -196,7 +197,7 @@ it('a log that goes below a reader closes its stream bare, and the reader learns
   await reader.receives('id: 1\n');
   reader.socket.pause();
   await age(small, 'task_long', 8);
-  expect((await run(small)).body.data).toContainEqual({ kind: 'tasks', removed: 1, failed: false });
+  expect(outcome(await run(small))).toMatchObject({ removed: 1, failed: false });
   reader.socket.resume();
   const received = await reader.ends();
   const numbers = [...received.matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]));

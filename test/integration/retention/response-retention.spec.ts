@@ -54,8 +54,13 @@ describe('ended responses (WIRE B6, retention)', () => {
 
   it('whatever the chains: exactly the expired go that no kept one descends from (model)', async () => {
     const forest = fc.array(
-      fc.record({ parent: fc.nat(), rooted: fc.boolean(), age: fc.integer({ min: 20, max: 40 }), running: fc.nat(9) }),
-      { maxLength: 25 },
+      fc.record({
+        parent: fc.nat(99),
+        rooted: fc.nat(5).map((n) => n === 0),
+        age: fc.integer({ min: 28, max: 40 }),
+        running: fc.nat(19),
+      }),
+      { maxLength: 25, size: 'max' },
     );
     await fc.assert(
       fc.asyncProperty(forest, fc.integer({ min: 1, max: 8 }), async (nodes, limit) => {
