@@ -83,6 +83,7 @@ export const CONFIG_TABLE = {
   ),
   stopGraceSeconds: whole(10, { min: 0, max: HOUR }, 'Wait for running foreground work at a stop.'),
   heartbeatSeconds: whole(15, { min: 1, max: HOUR }, 'Pause between the comments that keep an idle stream open.'),
+  streamStallSeconds: whole(60, { min: 1, max: HOUR }, 'A stream whose reader takes nothing for so long is cut.'),
 
   unitTimeoutSeconds: whole(10, { min: 1, max: 600 }, 'A transaction that is open longer is rolled back.'),
   busyTimeoutMs: whole(5000, { min: 0, max: 600_000 }, 'Wait for a locked database before a write is refused.'),

@@ -13,6 +13,8 @@ export interface EventStreamOptions {
   /** Ends the stream bare: neither a terminal event nor `done` follows, so the client knows to resume. */
   signal: AbortSignal;
   heartbeatSeconds: number;
+  /** A reader that takes nothing for so long is cut: it is gone without a word, or will resume. */
+  stallSeconds: number;
   /** Reconnect hint, sent first. */
   retryMs?: number;
   /** Data of a last line after all frames, e.g. `[DONE]`. */
@@ -54,7 +56,7 @@ export async function writeEventStream(
     for await (const frame of frames) {
       if (signal.aborted) break;
       heartbeat.refresh();
-      if (!response.write(frameText(frame))) await drained(response, signal);
+      if (!response.write(frameText(frame))) await drained(response, options);
     }
     if (done !== undefined && !signal.aborted) response.write(`data: ${done}\n\n`);
   } finally {
@@ -67,10 +69,13 @@ function frameText({ id, event, data }: EventFrame): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
-async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+async function drained(response: ServerResponse, { signal, stallSeconds }: EventStreamOptions): Promise<void> {
+  const stall = setTimeout(() => response.destroy(), stallSeconds * 1000);
   try {
     await once(response, 'drain', { signal });
   } catch (error) {
     if (!signal.aborted) throw error;
+  } finally {
+    clearTimeout(stall);
   }
 }

@@ -76,8 +76,8 @@ export class EventStreams {
     ended: AbortSignal,
   ): Promise<void> {
     const signal = AbortSignal.any([disconnection(response), ended]);
-    const { heartbeatSeconds } = this.config;
-    await writeEventStream(response, frames(signal), { ...request, signal, heartbeatSeconds });
+    const { heartbeatSeconds, streamStallSeconds: stallSeconds } = this.config;
+    await writeEventStream(response, frames(signal), { ...request, signal, heartbeatSeconds, stallSeconds });
   }
 }
 

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeEngine } from '../support/fake-engine.js';
 import { HttpApp } from '../support/http-app.js';
 import { RawConnection } from '../support/raw-connection.js';
+import { SwallowingProxy } from '../support/swallowing-proxy.js';
 import { waitFor } from '../support/wait-for.js';
 
 /** Words drawn so far, for each generation. */
@@ -27,9 +28,9 @@ beforeEach(async () => {
 });
 afterEach(() => http.close());
 
-async function post(fields: Record<string, unknown>): Promise<RawConnection> {
+async function post(fields: Record<string, unknown>, port = http.port): Promise<RawConnection> {
   const body = JSON.stringify({ model: 'pocket', input: 'Hello', ...fields });
-  const connection = await RawConnection.open(http.port);
+  const connection = await RawConnection.open(port);
   connection.send(
     'POST /v1/responses HTTP/1.1',
     'Host: localhost',
@@ -104,6 +105,35 @@ describe('a client that leaves (WIRE B3, CASES BL-08)', () => {
     });
     expect((await http.call('POST', `/v1/tasks/${task.id}/cancel`)).body.status).toBe('cancelled');
   });
+
+  it.each([
+    ['foreground', 'cancelled'],
+    ['background', 'running'],
+  ])(
+    'is cut when its stream takes nothing for LMSP_STREAM_STALL_SECONDS: its %s task is %s then (BL-08 c)',
+    async (kind, status) => {
+      await http.close();
+      const page = 'w'.repeat(65_536);
+      http = await HttpApp.start({
+        engine: new FakeEngine({ tokens: () => Array.from({ length: 5000 }, () => page), stepDelayMs: 2 }),
+        env: { LMSP_STREAM_STALL_SECONDS: '1' },
+      });
+      const proxy = await SwallowingProxy.to(http.port);
+      try {
+        const client = await post({ stream: true, background: kind === 'background' }, proxy.port);
+        await client.receives('response.output_text.delta');
+        proxy.swallow();
+        await waitFor('the stream to be gone', () => http.streams.count === 0);
+        const { id } = await onlyTask(status);
+        await http.call('POST', `/v1/tasks/${id}/cancel`);
+        await onlyTask('cancelled');
+        expect(client.closed).toBe(false);
+        expect(http.faults).toEqual([]);
+      } finally {
+        await proxy.close();
+      }
+    },
+  );
 
   it.each([[true], [false]])('stops a response that is not stored (stream: %s)', async (stream) => {
     const connection = await post({ store: false, stream });
