@@ -1,9 +1,12 @@
 /* eslint-disable no-console -- a command: what it prints is its purpose */
 import { parseArgs } from 'node:util';
+import { AnswerTrial } from './crash/answer-trial.js';
 import { Campaign, MODELS, type ModelName } from './crash/campaign.js';
 import { asLine } from './crash/rules/violation.js';
 
-const USAGE = 'usage: npm run soak -- --kills N [--seed S] [--model pocket|pocket-q4] [--life-ms MS]';
+const USAGE =
+  'usage: npm run soak -- --kills N [--seed S] [--model pocket|pocket-q4] [--life-ms MS]\n' +
+  '       npm run soak -- --cut service|runner --kills N [--streams N] [--seed S] [--model pocket|pocket-q4]';
 const SHOWN = 40;
 const PROGRESS_EVERY = 10;
 
@@ -13,6 +16,8 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     model: { type: 'string', default: 'pocket' },
     'life-ms': { type: 'string', default: '1500' },
+    cut: { type: 'string' },
+    streams: { type: 'string', default: '1' },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -23,6 +28,15 @@ const model = MODELS.find((name): name is ModelName => name === values.model);
 if (model === undefined || ![kills, seed, lifeMs].every(Number.isSafeInteger)) {
   console.error(USAGE);
   process.exit(2);
+}
+
+if (values.cut !== undefined) {
+  const victim = values.cut === 'runner' ? 'runner' : 'service';
+  const streams = Number(values.streams);
+  const env: Record<string, string> = streams > 1 ? { LMSP_BATCH_INVARIANT: 'true' } : {};
+  const trial = await AnswerTrial.run({ kills, seed, model, streams, victim, env });
+  console.log(JSON.stringify({ cut: victim, model, streams, seed, ...trial }));
+  process.exit(trial.differences.length === 0 ? 0 : 1);
 }
 
 const started = performance.now();

@@ -60,7 +60,7 @@ export async function takeReferences(service: ServiceProcess, model: string): Pr
   return references;
 }
 
-function reference(stored: StoredTask): Reference {
+export function reference(stored: StoredTask): Reference {
   const last = stored.events.at(-1);
   const { status, output, usage } = snapshotOf(last?.payload ?? '');
   if (!usage || (status !== 'completed' && status !== 'incomplete')) throw new Error(`a reference answer is ${status}`);
