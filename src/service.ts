@@ -12,6 +12,7 @@ import {
   Readiness,
   removeServiceFile,
   SERVICE_IDENTITY,
+  StoreCare,
   writeServiceFile,
   type ServiceIdentity,
 } from './operations/index.js';
@@ -43,6 +44,7 @@ export class Service {
     for (const warning of configWarnings(this.config)) this.notices.emit('config.warning', warning);
     this.app.get(ExpiryClock).start();
     this.tellUpgrade();
+    this.app.get(StoreCare).start();
     await endLeftoverRunners(runnersDirectory(this.config));
     const url = await this.listen();
     try {
@@ -98,6 +100,7 @@ export class Service {
     await this.stage('close the server', () => this.closeServer());
     await this.stage('close the prompt codec', () => this.app.get<PromptCodec>(PROMPT_CODEC).close());
     await this.stage('note the time', () => this.app.get(ExpiryClock).stop());
+    await this.stage('end the care of the store', () => this.app.get(StoreCare).stop());
     await this.stage('close the store', () => this.app.get(Store).close());
     await this.stage('remove service.json', () => removeServiceFile(dataDir));
     this.notices.emit('service.stopped', { exit_code: this.failed ? 1 : 0 });

@@ -92,6 +92,17 @@ export const CONFIG_TABLE = {
     { min: 0, max: 2 ** 50 },
     'With less free space in the data folder /ready answers 503.',
   ),
+  ballastBytes: whole(
+    16_777_216,
+    { min: 0, max: 2 ** 40 },
+    'Room put aside in the data folder, given up to running work once the disk is full; 0 is none.',
+  ),
+  walLimitBytes: whole(
+    67_108_864,
+    { min: 1_048_576, max: 2 ** 50 },
+    'A write-ahead log that is larger is emptied as soon as its readers allow it, and told until then.',
+  ),
+  storeCheckSeconds: whole(30, { min: 1, max: HOUR }, 'Pause between looks at the room and at the write-ahead log.'),
   storageWaitSeconds: whole(60, { min: 1, max: HOUR }, 'Running work outlives a full or locked disk so long.'),
 
   retentionTasksSeconds: whole(7 * DAY, { min: 0, max: 100 * YEAR }, 'Ended tasks and their events; 0 keeps them.'),

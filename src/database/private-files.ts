@@ -1,4 +1,4 @@
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir, open, stat } from 'node:fs/promises';
 
 /** The folder with prompts, answers and token hashes: its owner only. An existing folder keeps its mode. */
 export async function ensurePrivateDirectory(path: string): Promise<void> {
@@ -9,4 +9,12 @@ export async function ensurePrivateDirectory(path: string): Promise<void> {
 export async function ensurePrivateFile(path: string): Promise<void> {
   const file = await open(path, 'a', 0o600);
   await file.close();
+}
+
+/** Bytes of a file; 0 where there is none. */
+export async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
 }

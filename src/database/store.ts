@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { Ballast } from './ballast.js';
 import { StoreUnusable, upgradeRefused } from './database.errors.js';
 import { InstanceLock } from './instance-lock.js';
-import { ensurePrivateDirectory } from './private-files.js';
+import { ensurePrivateDirectory, sizeOf } from './private-files.js';
 import { SilentLogger } from './silent-logger.js';
 import { isBehind, MIGRATIONS_TABLE, prepareStoreFile, quickCheck } from './store-file.js';
 import { setWriterPragmas, wrongPragmas } from './store-pragmas.js';
@@ -21,6 +22,8 @@ export interface StoreOptions {
   /** Longest wait for a lock that another process holds on the file. */
   busyTimeoutMs: number;
   unitTimeoutSeconds: number;
+  /** Size of the ballast; 0 keeps none. */
+  ballastBytes: number;
   entities: readonly EntityClass[];
   /** Oldest first; class names end in their timestamp. */
   migrations: readonly MigrationClass[];
@@ -37,28 +40,44 @@ export interface StoreUpgrade {
   durationMs: number;
 }
 
+/** What a store holds open. */
+interface OpenSources {
+  writer: DataSource;
+  reader: DataSource;
+  /** Null where the store was new or up to date. */
+  upgrade: StoreUpgrade | null;
+}
+
 /** The open database of one data directory, held by this process alone. */
 export class Store {
   readonly reader: StoreReader;
 
+  readonly upgrade: StoreUpgrade | null;
+
   constructor(
     readonly file: string,
     readonly units: UnitOfWork,
-    private readonly held: { writer: DataSource; reader: DataSource; lock: InstanceLock },
-    /** Null where the store was new or up to date. */
-    readonly upgrade: StoreUpgrade | null,
+    readonly ballast: Ballast,
+    private readonly sources: OpenSources,
+    private readonly lock: InstanceLock,
   ) {
-    this.reader = new StoreReader(held.reader);
+    this.reader = new StoreReader(sources.reader);
+    this.upgrade = sources.upgrade;
+  }
+
+  /** Bytes of the write-ahead log, which a stuck reader lets grow. */
+  walBytes(): Promise<number> {
+    return sizeOf(`${this.file}-wal`);
   }
 
   /** Refuses new units, waits for the submitted ones, folds the write-ahead log into the file and frees the directory. */
   async close(): Promise<void> {
-    const { writer, reader, lock } = this.held;
+    const { writer, reader } = this.sources;
     await this.units.close();
     if (!writer.isInitialized) return;
     await reader.destroy();
     await writer.destroy();
-    await lock.release();
+    await this.lock.release();
   }
 }
 
@@ -67,11 +86,30 @@ export class Store {
  * StoreUnusable (newer schema, foreign or damaged file, failed migration) or an ordinary error (the disk).
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  await ensurePrivateDirectory(options.dataDir);
-  const lock = await InstanceLock.take(options.dataDir);
+  const { dataDir, busyTimeoutMs, unitTimeoutSeconds, onCallbackError = warn } = options;
+  await ensurePrivateDirectory(dataDir);
+  const lock = await InstanceLock.take(dataDir);
+  try {
+    const file = join(dataDir, 'lmsp.sqlite');
+    const ballast = await Ballast.find(join(dataDir, 'ballast'), options.ballastBytes);
+    const sources = await openSources(file, options);
+    await ballast.lay();
+    const units = new UnitOfWork(sources.writer, connectionOf<GuardedDatabase>(sources.writer), {
+      unitTimeoutMs: unitTimeoutSeconds * 1000,
+      busyTimeoutMs,
+      onCallbackError,
+      onFull: () => ballast.giveUp(),
+    });
+    return new Store(file, units, ballast, sources, lock);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function openSources(file: string, options: StoreOptions): Promise<OpenSources> {
   const opened: DataSource[] = [];
   try {
-    const file = join(options.dataDir, 'lmsp.sqlite');
     const known = options.migrations.map((migration) => migration.name);
     const since = performance.now();
     const applied = await prepareStoreFile(file, known);
@@ -83,15 +121,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const reader = readerSource(file, options);
     opened.push(reader);
     await connect(reader);
-    const units = new UnitOfWork(writer, connectionOf<GuardedDatabase>(writer), {
-      unitTimeoutMs: options.unitTimeoutSeconds * 1000,
-      busyTimeoutMs: options.busyTimeoutMs,
-      onCallbackError: options.onCallbackError ?? warn,
-    });
-    return new Store(file, units, { writer, reader, lock }, upgrade);
+    return { writer, reader, upgrade };
   } catch (error) {
     for (const source of opened.reverse()) if (source.isInitialized) await source.destroy();
-    await lock.release();
     throw error;
   }
 }

@@ -15,6 +15,14 @@ export interface UnitOfWorkOptions {
   busyTimeoutMs: number;
   /** Takes what an afterCommit or afterRollback callback threw. */
   onCallbackError: (error: unknown) => void;
+  /** Makes room where a unit found the disk full; the unit is refused when this has resolved. */
+  onFull: () => Promise<void>;
+}
+
+/** What a checkpoint left of the write-ahead log. */
+export interface Fold {
+  /** False: a reader of another process, or its lock, keeps the rest from being folded in. */
+  complete: boolean;
 }
 
 /** A unit from its submission to its end. */
@@ -58,13 +66,25 @@ export class UnitOfWork {
    * no Promise.all, no other `run`.
    */
   run<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    if (this.scope.getStore()?.unit.isOpen) return Promise.reject(new NestedUnit());
-    if (this.closing) return Promise.reject(new StoreClosed());
-    const turn: Turn = { since: performance.now(), refusedWith: null };
-    this.turns.push(turn);
-    const outcome = this.tail.then(() => this.perform(turn, work));
-    this.tail = outcome.catch(() => undefined);
-    return outcome;
+    return this.inTurn(() => this.transact(work));
+  }
+
+  /**
+   * Moves the write-ahead log into the file and empties it, between two units. Waits for nobody: what a reader still
+   * needs stays, and a later call takes it along.
+   */
+  fold(): Promise<Fold> {
+    return this.inTurn(async () => {
+      const unit = this.openUnit();
+      unit.seal();
+      try {
+        await this.control(unit, 'PRAGMA busy_timeout = 0');
+        const [row] = (await this.control(unit, 'PRAGMA wal_checkpoint(TRUNCATE)')) as [{ busy: number }];
+        return { complete: row.busy === 0 };
+      } finally {
+        await this.control(unit, `PRAGMA busy_timeout = ${this.options.busyTimeoutMs}`);
+      }
+    });
   }
 
   /** Age of the oldest unit that has not ended, in milliseconds; 0 when idle. What /health looks at. */
@@ -79,12 +99,23 @@ export class UnitOfWork {
     await this.tail;
   }
 
-  private async perform<T>(turn: Turn, work: (tx: Tx) => Promise<T>): Promise<T> {
+  private inTurn<T>(perform: () => Promise<T>): Promise<T> {
+    if (this.scope.getStore()?.unit.isOpen) return Promise.reject(new NestedUnit());
+    if (this.closing) return Promise.reject(new StoreClosed());
+    const turn: Turn = { since: performance.now(), refusedWith: null };
+    this.turns.push(turn);
+    const outcome = this.tail.then(() => this.take(turn, perform));
+    this.tail = outcome.catch(() => undefined);
+    return outcome;
+  }
+
+  private async take<T>(turn: Turn, perform: () => Promise<T>): Promise<T> {
     try {
       if (turn.refusedWith) throw turn.refusedWith;
-      return await this.transact(work);
+      return await perform();
     } catch (error) {
       const fault = storageFault(error);
+      if (fault === 'full') await this.options.onFull();
       if (fault === null || error instanceof StorageFault) throw error;
       throw new StorageFault(fault, error);
     } finally {
@@ -93,7 +124,7 @@ export class UnitOfWork {
   }
 
   private async transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const unit: OpenUnit = new OpenUnit(this.runner, (send) => this.scope.run({ unit, sending: true }, send));
+    const unit = this.openUnit();
     await this.begin(unit);
     let value: T;
     try {
@@ -107,6 +138,11 @@ export class UnitOfWork {
     }
     unit.announceCommit(this.options.onCallbackError);
     return value;
+  }
+
+  private openUnit(): OpenUnit {
+    const unit: OpenUnit = new OpenUnit(this.runner, (send) => this.scope.run({ unit, sending: true }, send));
+    return unit;
   }
 
   /** IMMEDIATE takes the write lock now, where the busy time-out is honoured; a later upgrade would not wait (STACK 2.2). */

@@ -75,6 +75,19 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   },
   'http.fault': { level: 'error', msg: 'request met an unexpected error', fields: ['error'], ofRequest: true },
 
+  'store.ballast': {
+    level: ({ state }) => (state === 'kept' ? 'info' : 'error'),
+    msg: 'room put aside for a full disk',
+    fields: ['state'],
+  },
+  'store.wal_large': {
+    level: 'warn',
+    msg: 'write-ahead log cannot be emptied',
+    fields: ['bytes', 'limit_bytes'],
+  },
+  'store.wal_folded': { level: 'info', msg: 'write-ahead log emptied', fields: ['bytes'] },
+  'store.check_failed': { level: 'warn', msg: 'look at the store failed', fields: ['error'] },
+
   'storage.retry': { level: 'warn', msg: 'write is tried again', fields: ['fault'] },
   'listener.failed': { level: 'error', msg: 'listener of a notice failed', fields: ['notice', 'error'] },
 };

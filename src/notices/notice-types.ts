@@ -104,6 +104,14 @@ export interface NoticeTypes {
   /** The unexpected error behind an answer with 500. */
   'http.fault': { error: unknown };
 
+  /** The state of the room put aside: `given_up` to a full disk, `kept` again, or `absent` since the start. */
+  'store.ballast': { state: 'kept' | 'given_up' | 'absent' };
+  /** A reader of another process, or a lock, keeps the write-ahead log from being emptied. */
+  'store.wal_large': { bytes: number; limit_bytes: number };
+  'store.wal_folded': { bytes: number };
+  /** A look at the room and the write-ahead log failed; the next one comes. */
+  'store.check_failed': { error: unknown };
+
   /** The database refused a write that is tried again. */
   'storage.retry': { fault: string };
   /** A listener of a notice threw; whoever emitted the notice is not disturbed. */

@@ -6,3 +6,4 @@ export { removeServiceFile, writeServiceFile, type ServiceFile } from './service
 export { SERVICE_IDENTITY, type ServiceIdentity } from './service-identity.js';
 export { type ServiceInfo } from './service.controller.js';
 export { stopOnSignals, type StopOptions, type StopSignal } from './stop-signals.js';
+export { StoreCare } from './store-care.js';

@@ -22,9 +22,10 @@ import { RetentionController } from './retention.controller.js';
 import { loadServiceIdentity, SERVICE_IDENTITY } from './service-identity.js';
 import { ServiceObstacles } from './service-obstacles.js';
 import { ServiceController } from './service.controller.js';
+import { StoreCare } from './store-care.js';
 
 export interface OperationsModuleOptions {
-  /** The modules that give UnitOfWork, INFERENCE_ENGINE, ModelCatalogue, TaskQueries and the client guard's needs. */
+  /** The modules that give the store, INFERENCE_ENGINE, ModelCatalogue, TaskQueries and the client guard's needs. */
   imports: NonNullable<ModuleMetadata['imports']>;
 }
 
@@ -39,6 +40,7 @@ export class OperationsModule implements NestModule {
       providers: [
         Readiness,
         ReadinessGate,
+        StoreCare,
         ServiceObstacles,
         LabelValues,
         ReadingsTaker,
@@ -47,7 +49,7 @@ export class OperationsModule implements NestModule {
         MetricsListener,
         { provide: SERVICE_IDENTITY, inject: [UnitOfWork], useFactory: loadServiceIdentity },
       ],
-      exports: [MetricsListener, Readiness, SERVICE_IDENTITY],
+      exports: [MetricsListener, Readiness, SERVICE_IDENTITY, StoreCare],
     };
   }
 

@@ -41,7 +41,8 @@ export class ResponseAcceptance {
    * Resolves once the task is committed. Throws queue_full, storage_busy, storage_full, server_shutting_down,
    * idempotency_key_reused.
    */
-  accept(draft: ResponseDraft): Promise<Accepted> {
+  async accept(draft: ResponseDraft): Promise<Accepted> {
+    await this.admission.requireRoom();
     return this.batcher.submit(draft);
   }
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
-import type { Tx } from '../database/index.js';
+import { Ballast, type Tx } from '../database/index.js';
 import { DomainError, ServiceStopping } from '../errors/index.js';
 import { IdempotencyKeys, TaskQueries, TaskRunner, type Task } from '../tasks/index.js';
 import { taskIdOf, type ResponseDraft } from './response-store.js';
@@ -32,8 +32,14 @@ export class ResponseAdmission {
     private readonly queries: TaskQueries,
     private readonly keys: IdempotencyKeys,
     private readonly runner: TaskRunner,
+    private readonly ballast: Ballast,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
+
+  /** Throws storage_full while the little room there is belongs to the work under way. */
+  requireRoom(): Promise<void> {
+    return this.ballast.requireRoom();
+  }
 
   /** For one unit: looked up and counted inside it, so that creates at the same moment cannot all be the first or last. */
   async open(tx: Tx, drafts: ResponseDraft[]): Promise<Admission> {

@@ -78,7 +78,7 @@ export class HttpApp {
       imports: [AppModule.register({ engine, codec: inlineCodec, inspectionEntry })],
     })
       .overrideProvider(CONFIG)
-      .useValue(loadConfig({ LMSP_PORT: '0', LMSP_DATA_DIR: directory, ...env }))
+      .useValue(loadConfig({ LMSP_PORT: '0', LMSP_DATA_DIR: directory, LMSP_BALLAST_BYTES: '0', ...env }))
       .compile();
     const app = configureApp(module.createNestApplication<NestExpressApplication>({ ...EDGE_OPTIONS, logger: false }));
     const service = new Service(app);

@@ -22,6 +22,7 @@ export function storeOptions(dataDir: string, overrides: Partial<StoreOptions> =
     dataDir,
     busyTimeoutMs: 5000,
     unitTimeoutSeconds: 10,
+    ballastBytes: 0,
     entities: ENTITIES,
     migrations: MIGRATIONS,
     ...overrides,

@@ -144,7 +144,7 @@ describe('one process per data directory', () => {
   test('another process is refused while this one runs, and a killed one leaves no lock', async () => {
     const script = `
       const { openStore } = await import(${JSON.stringify(pathToFileURL(distEntry('database/index.js')).href)});
-      const options = { dataDir: ${JSON.stringify(dataDir)}, busyTimeoutMs: 100, unitTimeoutSeconds: 1, entities: [], migrations: [] };
+      const options = { dataDir: ${JSON.stringify(dataDir)}, busyTimeoutMs: 100, unitTimeoutSeconds: 1, ballastBytes: 0, entities: [], migrations: [] };
       await openStore(options).then(() => console.log('open'), (error) => console.log(error.name));
       setInterval(() => undefined, 1000);`;
     const start = async () => {

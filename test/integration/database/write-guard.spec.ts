@@ -13,7 +13,7 @@ let writer: DataSource;
 beforeEach(async () => {
   open = await openTestStore();
   // Private on purpose; the guard is for whoever gets hold of it nevertheless.
-  ({ writer } = Reflect.get(open.store, 'held') as { writer: DataSource });
+  ({ writer } = Reflect.get(open.store, 'sources') as { writer: DataSource });
 });
 
 afterEach(() => open.close());
