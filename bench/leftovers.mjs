@@ -4,6 +4,14 @@ import { join } from 'node:path';
 
 export const STATES = ['queued', 'loading', 'running', 'cancelling'];
 export const POLICIES = ['fail', 'retry', 'resume'];
+
+/** The twelve cells of 11.3 in turn, one task in ten in the foreground. */
+export const everyCell = (i) => ({
+  state: STATES[i % STATES.length],
+  policy: POLICIES[Math.floor(i / STATES.length) % POLICIES.length],
+  background: i % 10 !== 9,
+});
+
 const TOKENS = 8;
 const BATCH = 1000;
 

@@ -1,18 +1,13 @@
 // Time to ready with many leftover tasks: all states and policies, and a plain long queue. How does it grow?
 import { readFile, rm } from 'node:fs/promises';
-import { POLICIES, STATES, countByStatus, writeLeftovers } from './leftovers.mjs';
+import { countByStatus, everyCell, writeLeftovers } from './leftovers.mjs';
 import { startService } from './service.mjs';
 
 /** Nothing is claimed: what is measured is recovery alone. */
 const ENV = { LMSP_MAX_ROWS: '0', LMSP_LOG_LEVEL: 'info', LMSP_MAX_QUEUED_TASKS: '10000000' };
 
 const MIXTURES = {
-  // The twelve cells of 11.3, one task in ten in the foreground.
-  mixed: (i) => ({
-    state: STATES[i % STATES.length],
-    policy: POLICIES[Math.floor(i / STATES.length) % POLICIES.length],
-    background: i % 10 !== 9,
-  }),
+  mixed: everyCell,
   queued: () => ({ state: 'queued', policy: 'retry', background: true }),
 };
 

@@ -1,10 +1,12 @@
 import { CreateStore1796000000000 } from './1796000000000-create-store.js';
 import { IndexUnownedTasks1796100000000 } from './1796100000000-index-unowned-tasks.js';
 import { IndexRetention1796200000000 } from './1796200000000-index-retention.js';
+import { IndexSuspectTasks1796400000000 } from './1796400000000-index-suspect-tasks.js';
 
 /** Oldest first. A released migration is never edited; a change is a new one. */
 export const MIGRATIONS = [
   CreateStore1796000000000,
   IndexUnownedTasks1796100000000,
   IndexRetention1796200000000,
+  IndexSuspectTasks1796400000000,
 ] as const;

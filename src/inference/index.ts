@@ -15,6 +15,8 @@ export {
   type ModelSpec,
   type OpenOptions,
   type ReplayedStep,
+  RunnerLost,
+  type RunnerEnd,
   type SamplingParameters,
 } from './inference-engine.js';
 export { PROMPT_CODEC, type ChatMessage, type PromptCodec } from './prompt-codec.js';

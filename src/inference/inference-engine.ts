@@ -4,6 +4,8 @@
  * test/contract checks for the real engine and for the fake one alike.
  */
 
+import { DomainError } from '../errors/index.js';
+
 /** How tokens are drawn (ENGINE 4.5). All fields are resolved: defaults were applied before. */
 export interface SamplingParameters {
   /** 0 = greedy (argmax, ties to the lowest id); else the logits are divided by it. */
@@ -89,6 +91,8 @@ export interface GenerationRequest {
    * the generation at once.
    */
   replay?: LoggedToken[];
+  /** Runs beside nothing else: the model's other rows pause until `share`, or until it has ended (WIRE B6, suspect). */
+  alone?: boolean;
 }
 
 /** What is remembered of one token: enough to decode it again the way it was decoded (ENGINE 4.7). */
@@ -128,8 +132,22 @@ export type GenerationEnd =
   | { outcome: 'cancelled' }
   /** The model produced something unusable (NaN logits, runtime error): this generation alone fails. */
   | { outcome: 'failed'; message: string }
-  /** The runner died or was killed by the watchdog; nothing about the request itself is known. */
-  | { outcome: 'lost'; message: string };
+  /**
+   * The runner died or was killed by the watchdog; nothing about the request itself is known, but whether it was the
+   * only one that ran there (WIRE B6: only then it is to blame).
+   */
+  | { outcome: 'lost'; message: string; alone: boolean };
+
+/** How a model's process ended. */
+export interface RunnerEnd {
+  /** By close(). */
+  expected: boolean;
+  message: string;
+  /** A generation that was lost with it was the only one that ran there. */
+  blamed: boolean;
+  /** It had made a step that is on disk. */
+  progressed: boolean;
+}
 
 /** Receives a generation's progress, in order, never after `ended` has settled. */
 export interface GenerationListener {
@@ -153,6 +171,8 @@ export interface Generation {
    * (32) stops decoding until it is told so: memory stays bounded while the disk is slow.
    */
   acknowledge(index: number): void;
+  /** Lets others run beside a generation that was asked for `alone`. Idempotent. */
+  share(): void;
 }
 
 /** An opened model: one child process that owns session, KV slab, scheduler, sampler, detokeniser and stop scan. */
@@ -161,7 +181,7 @@ export interface EngineModel {
   /** This process's incarnation; fences the writes of tasks that ran on it. */
   readonly incarnation: string;
   /** Settles when the process is gone, by close() or by accident; never rejects. */
-  readonly gone: Promise<{ expected: boolean; message: string }>;
+  readonly gone: Promise<RunnerEnd>;
   /**
    * Starts a generation; waits inside the engine while all rows are taken. Throws
    * DomainError: invalid_value (an id out of range, a name in use), context_length_exceeded (prompt >= contextLength; the
@@ -170,6 +190,13 @@ export interface EngineModel {
   generate(request: GenerationRequest, listener: GenerationListener): Generation;
   /** Ends the process at once; running generations end as `lost`. */
   close(): Promise<void>;
+}
+
+/** The process died while it opened the model. Whose fault that was is not known: another try may do. */
+export class RunnerLost extends DomainError {
+  constructor(message: string) {
+    super('model_load_failed', message);
+  }
 }
 
 export interface OpenOptions {
@@ -181,7 +208,10 @@ export interface OpenOptions {
 export interface InferenceEngine {
   /** What computes, with its version: `onnxruntime-node 1.30.0`. */
   readonly name: string;
-  /** Rejects with DomainError model_load_failed (message names the file, operator or input). */
+  /**
+   * Rejects with DomainError model_load_failed (message names the file, operator or input), as RunnerLost when the
+   * process died of something else than a refusal.
+   */
   open(spec: ModelSpec, options?: OpenOptions): Promise<EngineModel>;
 }
 

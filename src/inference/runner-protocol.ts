@@ -7,6 +7,8 @@ export type ToRunner =
   | { kind: 'open'; spec: ModelSpec }
   | { kind: 'generate'; request: GenerationRequest }
   | { kind: 'cancel'; id: string }
+  /** Others may run beside it. */
+  | { kind: 'share'; id: string }
   /** [generation, index]: its steps 0..index are on disk. */
   | { kind: 'acknowledge'; steps: [string, number][] };
 

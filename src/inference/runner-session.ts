@@ -30,6 +30,7 @@ export class RunnerSession {
     this.received++;
     if (message.kind === 'generate') this.scheduler.add(message.request);
     else if (message.kind === 'cancel') this.scheduler.cancel(message.id);
+    else if (message.kind === 'share') this.scheduler.share(message.id);
     else for (const [id, index] of message.steps) this.scheduler.acknowledge(id, index);
     void this.work();
   }

@@ -8,8 +8,8 @@ import { FolderInspector } from './folder-inspector.js';
 import type { FolderInspection } from './inspect-folder.js';
 import { toModelObject, type ModelObject, type ModelRuntime } from './model-object.js';
 import type { ModelRecord } from './model-record.js';
-import { selectModel, selectModels, updateVerdict, upsertEmbedded } from './model-rows.js';
-import { modelLoadFailed, modelNotFound, modelUnavailable, reasonOf } from './models.errors.js';
+import { selectModel, selectModels, updateQuarantine, updateVerdict, upsertEmbedded } from './model-rows.js';
+import { modelLoadFailed, modelNotFound, modelQuarantined, modelUnavailable, reasonOf } from './models.errors.js';
 import { changes, judge, type VerdictOccasion } from './verdict.js';
 
 /** Which models there are, and whether their files are what they were when they were registered. */
@@ -57,6 +57,7 @@ export class ModelCatalogue {
   async usable(name: string): Promise<ModelRecord> {
     const record = await this.get(name);
     if (record.state === 'missing' || record.state === 'error') throw modelUnavailable(record);
+    if (record.quarantinedAt !== null) throw modelQuarantined(record.id);
     return record;
   }
 
@@ -78,6 +79,12 @@ export class ModelCatalogue {
     const record = await this.inspect(id, 'loading', signal);
     if (record.error !== null) throw modelLoadFailed(id, record.error.message);
     return record;
+  }
+
+  /** Remembers that the model is in quarantine, or no more, across restarts. */
+  async quarantine(id: string, on: boolean): Promise<void> {
+    const now = Date.now();
+    await this.units.run((tx) => updateQuarantine(tx, id, on ? now : null, now));
   }
 
   private async inspect(id: string, occasion: VerdictOccasion, signal?: AbortSignal): Promise<ModelRecord> {

@@ -33,6 +33,8 @@ export interface ModelRecord extends FolderToInspect {
   /** Shipped with the package: a new version of the package may bring new files. */
   embedded: boolean;
   createdAt: number;
+  /** Set: its process died again and again, and nothing is loaded until a person says so (WIRE B6). */
+  quarantinedAt: number | null;
 }
 
 /** The columns of `models` that this module reads, as SQLite returns them. */
@@ -53,6 +55,7 @@ export interface ModelRow {
   owned_by: string;
   embedded: number;
   created_at: number;
+  quarantined_at: number | null;
 }
 
 export function recordFromRow(row: ModelRow): ModelRecord {
@@ -73,5 +76,6 @@ export function recordFromRow(row: ModelRow): ModelRecord {
     ownedBy: row.owned_by,
     embedded: row.embedded === 1,
     createdAt: row.created_at,
+    quarantinedAt: row.quarantined_at,
   };
 }

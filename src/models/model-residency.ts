@@ -1,13 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
-import { ServiceStopping } from '../errors/index.js';
+import { ServiceStopping, type DomainError } from '../errors/index.js';
 import type { ExactPromises } from '../inference/index.js';
 import { Notices } from '../notices/index.js';
+import { ModelCatalogue } from './model-catalogue.js';
 import { ModelLoader } from './model-loader.js';
 import type { ModelRuntime } from './model-object.js';
 import type { ModelSeat } from './model-seat.js';
 import { ModelSlot, type SlotSurroundings } from './model-slot.js';
-import { waitingRoomFull } from './models.errors.js';
+import { modelQuarantined, waitingRoomFull } from './models.errors.js';
 import { MonotonicClock } from './monotonic-clock.js';
 
 /**
@@ -22,6 +23,7 @@ export class ModelResidency {
   private readonly surroundings: SlotSurroundings;
 
   constructor(
+    private readonly catalogue: ModelCatalogue,
     loader: ModelLoader,
     @Inject(CONFIG) private readonly config: Config,
     private readonly notices: Notices,
@@ -33,6 +35,7 @@ export class ModelResidency {
       stopping: this.stopping.signal,
       open: (modelId) => loader.open(modelId, this.stopping.signal),
       lost: (modelId, reason) => notices.emit('runner.lost', { model: modelId, reason }),
+      quarantined: (modelId) => void this.rememberQuarantine(modelId),
       seatFree: (modelId) => {
         for (const listener of this.listeners) listener(modelId);
       },
@@ -41,10 +44,17 @@ export class ModelResidency {
 
   /**
    * A seat for a task to be claimed; starts the load if the model is not loaded. Null while the model cannot take one
-   * more (rows taken, being unloaded, waiting after a failure, LMSP_MAX_ROWS=0): onSeatFree tells when to try again.
+   * more (rows taken, being unloaded, waiting after a failure, LMSP_MAX_ROWS=0): onSeatFree tells when to try again. An
+   * error: the model is in quarantine.
    */
-  seat(modelId: string): ModelSeat | null {
-    return this.slot(modelId).takeSeat();
+  seat(modelId: string): ModelSeat | DomainError | null {
+    const slot = this.slot(modelId);
+    return slot.isQuarantined ? modelQuarantined(modelId) : slot.takeSeat();
+  }
+
+  /** Keeps a model that the store knows to be in quarantine from being loaded; to be called at the start. */
+  quarantine(modelId: string): void {
+    this.slot(modelId).quarantine();
   }
 
   /**
@@ -73,8 +83,9 @@ export class ModelResidency {
   }
 
   /** Resolves when the model is loaded. Throws as ModelSeat.model rejects. */
-  load(modelId: string): Promise<void> {
-    return this.slot(modelId).load();
+  async load(modelId: string): Promise<void> {
+    if (this.slots.get(modelId)?.isQuarantined) await this.catalogue.quarantine(modelId, false);
+    await this.slot(modelId).load();
   }
 
   /** Ends the model's process; fine if it has none. Throws model_in_use while it is loading or has seats held. */
@@ -97,6 +108,15 @@ export class ModelResidency {
   async stop(): Promise<void> {
     this.stopping.abort(new ServiceStopping());
     await Promise.all([...this.slots.values()].map((slot) => slot.stop()));
+  }
+
+  private async rememberQuarantine(modelId: string): Promise<void> {
+    this.notices.emit('model.quarantined', { model: modelId });
+    try {
+      await this.catalogue.quarantine(modelId, true);
+    } catch {
+      this.notices.emit('model.warning', { model: modelId, reason: 'its quarantine could not be stored' });
+    }
   }
 
   private waiting(): number {

@@ -7,7 +7,7 @@ import type { Verdict } from './verdict.js';
 type Reader = Pick<StoreReader, 'query'>;
 
 const SELECT = `SELECT id, type, directory, graph_file, activations, digest, size_bytes, state, error, context_length,
-  embedding_dimensions, capabilities, aliases, owned_by, embedded, created_at FROM models`;
+  embedding_dimensions, capabilities, aliases, owned_by, embedded, created_at, quarantined_at FROM models`;
 
 export async function selectModel(reader: Reader, id: string): Promise<ModelRecord | null> {
   const [row] = await reader.query<ModelRow>(`${SELECT} WHERE id = ?`, [id]);
@@ -40,6 +40,11 @@ export async function upsertEmbedded(tx: Tx, model: EmbeddedModel, now: number):
       now,
     ],
   );
+}
+
+/** Sets or, by null, lifts the quarantine. */
+export async function updateQuarantine(tx: Tx, id: string, at: number | null, now: number): Promise<void> {
+  await tx.execute('UPDATE models SET quarantined_at = ?, updated_at = ? WHERE id = ?', [at, now, id]);
 }
 
 /** Stores what an inspection of the files said. To be called in the unit that read `seen`. */

@@ -4,7 +4,10 @@ import type { ModelRuntime } from './model-object.js';
 
 /** A held place among the rows of one load of a model; unload waits for it (HOUSE 6). */
 export interface ModelSeat {
-  /** Incarnation of the load: new for every load and for every respawn, known from the load's start. */
+  /**
+   * Incarnation of the process: new for every load and for every respawn, known from the load's start. It changes when
+   * the process dies while it loads, and the load goes on in another.
+   */
   readonly owner: string;
   /** True when the model was loaded as the seat was taken. */
   readonly resident: boolean;
@@ -16,7 +19,8 @@ export interface ModelSeat {
 
 /** One load of a model, from the moment it is asked for until its process is gone. */
 export class Incarnation {
-  readonly owner = randomUUID();
+  /** Of the process; `respawned` says that another one goes on. */
+  owner = randomUUID();
   /** Seats that are held. */
   seats = 0;
   /** The opened model; null while it is being loaded. */
@@ -35,11 +39,18 @@ export class Incarnation {
     return { state: this.opened === null ? 'loading' : 'loaded', loadedAt: this.loadedAt };
   }
 
+  respawned(): void {
+    this.owner = randomUUID();
+  }
+
   seat(released: () => void): ModelSeat {
     this.seats += 1;
+    const owner = (): string => this.owner;
     let held = true;
     return {
-      owner: this.owner,
+      get owner() {
+        return owner();
+      },
       resident: this.opened !== null,
       model: this.model,
       release: () => {

@@ -1,14 +1,15 @@
 import { ServiceStopping } from '../errors/index.js';
-import type { EngineModel, ExactPromises } from '../inference/index.js';
+import { RunnerLost, type EngineModel, type ExactPromises, type RunnerEnd } from '../inference/index.js';
 import type { ModelRuntime } from './model-object.js';
 import { Incarnation, type ModelSeat } from './model-seat.js';
-import { asLoadError, modelInUse } from './models.errors.js';
+import { asLoadError, modelInUse, modelQuarantined } from './models.errors.js';
 import type { MonotonicClock } from './monotonic-clock.js';
 import { RetryBackoff } from './retry-backoff.js';
 import { SeatQueue } from './seat-queue.js';
 
 /** How long a free seat is kept for the claim side when it is its turn: a claim has to look into the store first. */
 const OFFER_MS = 100;
+const LOSSES_TO_QUARANTINE = 3;
 
 export interface SlotSurroundings {
   /** Seats per incarnation; 0: none are given. */
@@ -20,6 +21,8 @@ export interface SlotSurroundings {
   open(modelId: string): Promise<EngineModel>;
   /** The process died although nobody ended it. */
   lost(modelId: string, reason: string): void;
+  /** It died so once too often, and no row is to blame: nothing is to be loaded until a person says so. */
+  quarantined(modelId: string): void;
   /** A seat that was refused to the claim side may be had now. */
   seatFree(modelId: string): void;
 }
@@ -43,6 +46,9 @@ export class ModelSlot {
   private lastServed: 'claims' | 'queue' = 'queue';
   /** Set while a seat is kept for the claim side. */
   private cancelOffer: (() => void) | null = null;
+  private inQuarantine = false;
+  /** Losses in a row with no row to blame and no step on disk between them. */
+  private blamelessLosses = 0;
 
   constructor(
     readonly modelId: string,
@@ -51,6 +57,10 @@ export class ModelSlot {
 
   get runtime(): ModelRuntime | null {
     return this.current?.runtime ?? null;
+  }
+
+  get isQuarantined(): boolean {
+    return this.inQuarantine;
   }
 
   get waiting(): number {
@@ -67,8 +77,17 @@ export class ModelSlot {
     return seat;
   }
 
+  /** Lost too often: no seat is given until `load` ends it (WIRE B6). */
+  quarantine(): void {
+    this.inQuarantine = true;
+    this.queue.refuseAll(modelQuarantined(this.modelId));
+    // The claim side looks again, and hears why there is no seat.
+    this.tellClaims();
+  }
+
   /** For foreground work: a free seat at once if nobody is before it; null: `join` the queue. */
   takeSeatUnlessAwaited(): ModelSeat | null {
+    if (this.inQuarantine) throw modelQuarantined(this.modelId);
     if (this.queue.length > 0 || this.cancelOffer !== null || !this.hasRoom()) return null;
     this.lastServed = 'queue';
     return this.take();
@@ -82,6 +101,8 @@ export class ModelSlot {
   /** Resolves when the model is loaded. An explicit load does not wait for the backoff of an earlier failure. */
   async load(): Promise<void> {
     await this.closing;
+    this.inQuarantine = false;
+    this.blamelessLosses = 0;
     const incarnation = this.current ?? this.begin();
     this.distribute();
     await incarnation.model;
@@ -123,7 +144,7 @@ export class ModelSlot {
   }
 
   private hasRoom(): boolean {
-    if (this.stopping || this.closing !== null) return false;
+    if (this.stopping || this.closing !== null || this.inQuarantine) return false;
     if (this.current === null) return this.surroundings.rows > 0 && this.cancelRetry === null;
     return this.current.seats < this.surroundings.rows;
   }
@@ -142,7 +163,7 @@ export class ModelSlot {
 
   private async open(incarnation: Incarnation): Promise<EngineModel> {
     try {
-      const model = await this.surroundings.open(this.modelId);
+      const model = await this.openTwice(incarnation);
       if (this.stopping) {
         await model.close();
         throw new ServiceStopping();
@@ -157,23 +178,43 @@ export class ModelSlot {
     }
   }
 
+  /** A process that dies while it loads gets a second try; who waits for the load stays (WIRE B4 row 15). */
+  private async openTwice(incarnation: Incarnation): Promise<EngineModel> {
+    try {
+      return await this.surroundings.open(this.modelId);
+    } catch (error) {
+      if (!(error instanceof RunnerLost) || this.stopping) throw error;
+      incarnation.respawned();
+      return this.surroundings.open(this.modelId);
+    }
+  }
+
   private opened(incarnation: Incarnation, model: EngineModel): void {
     const { clock } = this.surroundings;
     const since = clock.now();
     this.exact = model.info.exact;
     incarnation.opened = model;
     incarnation.loadedAt = Date.now();
-    void model.gone.then(({ message }) => {
+    void model.gone.then((end) => {
       if (incarnation !== this.current || this.stopping) return;
-      this.surroundings.lost(this.modelId, message);
-      this.dropCurrent(clock.now() - since);
+      this.surroundings.lost(this.modelId, end.message);
+      this.countLoss(end);
+      this.dropCurrent(clock.now() - since, end.progressed);
     });
   }
 
+  /** A lone row is to blame for its loss; it is charged by the tasks module. */
+  private countLoss({ blamed, progressed }: RunnerEnd): void {
+    this.blamelessLosses = progressed || blamed ? 0 : this.blamelessLosses + 1;
+    if (this.blamelessLosses < LOSSES_TO_QUARANTINE) return;
+    this.quarantine();
+    this.surroundings.quarantined(this.modelId);
+  }
+
   /** The load failed or the process died: seats already given stay with the old incarnation, new ones wait a while. */
-  private dropCurrent(livedMs: number): void {
+  private dropCurrent(livedMs: number, progressed = false): void {
     this.current = null;
-    this.cancelRetry = this.surroundings.clock.after(this.backoff.next(livedMs), () => {
+    this.cancelRetry = this.surroundings.clock.after(this.backoff.next(livedMs, progressed), () => {
       this.endRetry();
       this.distribute();
     });

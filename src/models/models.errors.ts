@@ -19,6 +19,12 @@ export function modelUnavailable({ id, error }: ModelRecord): DomainError {
   });
 }
 
+/** Its process died again and again, with no request to blame (WIRE B6). */
+export function modelQuarantined(id: string): DomainError {
+  const message = `The model '${id}' is unavailable: its process died repeatedly. POST /v1/models/load tries it again.`;
+  return new DomainError('model_unavailable', message, { param: 'model', retryAfterSeconds: REPAIR_SECONDS });
+}
+
 export function modelInUse(id: string): DomainError {
   return new DomainError('model_in_use', `The model '${id}' is in use; cancel its work or wait for its end.`, {
     param: 'model',

@@ -26,6 +26,7 @@ export interface ModelsModuleOptions {
 export class ModelsModule implements OnModuleInit {
   constructor(
     private readonly catalogue: ModelCatalogue,
+    private readonly residency: ModelResidency,
     @Inject(EMBEDDED_MODELS) private readonly embedded: readonly EmbeddedModel[],
   ) {}
 
@@ -50,5 +51,8 @@ export class ModelsModule implements OnModuleInit {
   /** The store is open and migrated by now, and no request is served yet. */
   async onModuleInit(): Promise<void> {
     await this.catalogue.seed(this.embedded);
+    for (const { id, quarantinedAt } of await this.catalogue.list()) {
+      if (quarantinedAt !== null) this.residency.quarantine(id);
+    }
   }
 }

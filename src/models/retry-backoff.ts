@@ -7,9 +7,12 @@ const STEADY_MS = 60_000;
 export class RetryBackoff {
   private failures = 0;
 
-  /** Milliseconds until the next try, after a failed load or the death of a runner that had run for `livedMs`. */
-  next(livedMs: number): number {
-    if (livedMs >= STEADY_MS) this.failures = 0;
+  /**
+   * Milliseconds until the next try, after a failed load or the death of a runner that had run for `livedMs`;
+   * `progressed`: it had made a step that is on disk.
+   */
+  next(livedMs: number, progressed = false): number {
+    if (livedMs >= STEADY_MS || progressed) this.failures = 0;
     const delay = Math.min(FIRST_DELAY_MS * 2 ** this.failures, LONGEST_DELAY_MS);
     this.failures += 1;
     return delay;

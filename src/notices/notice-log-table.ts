@@ -57,11 +57,14 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'task.fault': { level: 'error', msg: 'task met an unexpected error', fields: ['task_id', 'error'] },
   'claim.failed': { level: 'error', msg: 'waiting tasks could not be claimed', fields: ['type', 'model', 'error'] },
 
+  'sweep.failed': { level: 'error', msg: 'rows without a run could not be looked for', fields: ['error'] },
+
   'model.loading': { level: 'info', msg: 'model loading', fields: ['model'] },
   'model.loaded': { level: 'info', msg: 'model loaded', fields: ['model', 'duration_ms', 'kv_mode', 'resident_bytes'] },
   'model.warning': { level: 'warn', msg: 'model needs attention', fields: ['model', 'reason'] },
   'model.load_failed': { level: 'error', msg: 'model load failed', fields: ['model', 'error_code', 'reason'] },
   'model.unloaded': { level: 'info', msg: 'model unloaded', fields: ['model'] },
+  'model.quarantined': { level: 'error', msg: 'model quarantined', fields: ['model'] },
   'model.broken': { level: 'error', msg: 'model broken', fields: ['model', 'error_code', 'reason'] },
 
   'runner.lost': { level: 'error', msg: 'runner lost', fields: ['model', 'reason'] },

@@ -75,12 +75,17 @@ export interface NoticeTypes {
   /** Waiting tasks of a lane could not be claimed; it is tried again. */
   'claim.failed': { type: string; model: string | null; error: unknown };
 
+  /** Rows without a run could not be looked for; it is tried again. */
+  'sweep.failed': { error: unknown };
+
   'model.loading': { model: string };
   'model.loaded': { model: string; duration_ms: number; kv_mode: string; resident_bytes: number };
   /** The model works, but not as its user may expect: no end token, say. */
   'model.warning': { model: string; reason: string };
   'model.load_failed': { model: string; error_code: string; reason: string };
   'model.unloaded': { model: string };
+  /** Its process died again and again; nothing of it runs until it is loaded by hand. */
+  'model.quarantined': { model: string };
   'model.broken': { model: string; error_code: string; reason: string };
 
   'runner.lost': { model: string; reason: string };

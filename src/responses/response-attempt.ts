@@ -31,7 +31,9 @@ export class ResponseAttempt implements GenerationListener {
     const { task } = run;
     this.events = new ResponseEvents(task.responseId ?? '', task.startCount);
     const replay = past?.tokens ?? [];
-    this.live = model.generate({ id: `${task.id}.${task.attempt}`, ...generation, replay }, this);
+    const id = `${task.id}.${task.attempt}`;
+    this.live = model.generate({ id, ...generation, replay, alone: run.proven !== null }, this);
+    void run.proven?.then(() => this.live.share());
   }
 
   async outcome(): Promise<TaskOutcome> {
@@ -94,6 +96,6 @@ function outcomeOf(end: GenerationEnd): TaskOutcome {
     case 'failed':
       return { kind: 'failed', error: new DomainError('model_error', end.message).toBody() };
     case 'lost':
-      return { kind: 'lost', message: end.message };
+      return { kind: 'lost', message: end.message, alone: end.alone };
   }
 }

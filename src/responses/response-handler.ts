@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
 import type { Tx } from '../database/index.js';
+import { DomainError } from '../errors/index.js';
 import type { EngineModel } from '../inference/index.js';
 import { ModelResidency, type ModelSeat } from '../models/index.js';
 import {
@@ -52,9 +53,9 @@ export class ResponseHandler implements TaskHandler<ResponseSeat>, OnModuleInit 
     return this.config.defaultOnRestart;
   }
 
-  seat(model: string | null): ResponseSeat | null {
+  seat(model: string | null): ResponseSeat | DomainError | null {
     const seat = model === null ? null : this.residency.seat(model);
-    return seat && responseSeat(seat);
+    return seat === null || seat instanceof DomainError ? seat : responseSeat(seat);
   }
 
   project(tx: Tx, change: TaskChange): Promise<JsonObject> {
@@ -81,5 +82,13 @@ function responseSeat(seat: ModelSeat): ResponseSeat {
   const ready = seat.model.then(() => undefined);
   // The task may be cancelled before it looks; the load's failure is then nobody's.
   ready.catch(() => undefined);
-  return { owner: seat.owner, resident: seat.resident, model: seat.model, ready, release: () => seat.release() };
+  return {
+    get owner() {
+      return seat.owner;
+    },
+    resident: seat.resident,
+    model: seat.model,
+    ready,
+    release: () => seat.release(),
+  };
 }

@@ -1,7 +1,7 @@
 import type { Tx } from '../database/index.js';
 import type { ErrorBody } from '../errors/index.js';
 import { isTerminal, type Transition } from './task-transitions.js';
-import { taskFromRow, type Claim, type JsonObject, type Task, type TaskRow } from './task.js';
+import { taskFromRow, type Claim, type JsonObject, type Suspicion, type Task, type TaskRow } from './task.js';
 
 /** What a command brings along. */
 export interface StatusChange {
@@ -12,6 +12,7 @@ export interface StatusChange {
   result?: JsonObject | null;
   /** Added to the count of unclean ends. */
   interruptions?: number;
+  suspicion?: Suspicion;
 }
 
 /**
@@ -37,6 +38,7 @@ export async function updateStatus(
   if (transition.raisesAttempt) sets.push(['attempt = attempt + 1']);
   if (transition.startsOver) sets.push(['start_count = start_count + 1'], ['started_at = NULL']);
   if (change.interruptions) sets.push(['interruptions = interruptions + ?', change.interruptions]);
+  if (change.suspicion !== undefined) sets.push(['suspect = ?', change.suspicion]);
   if (transition.to === 'running') sets.push(['started_at = coalesce(started_at, ?)', now]);
   if (transition.to === 'cancelling' || transition.row === 9) sets.push(['cancel_requested_at = ?', now]);
   if (ends) sets.push(['finished_at = ?', now]);

@@ -8,6 +8,8 @@ import type { TaskStatus } from './task-transitions.js';
 export interface StepGroup {
   claim: Claim;
   steps: TaskStep[];
+  /** Nothing is held against the task any more (Suspicion). */
+  proven: boolean;
 }
 
 interface Head {
@@ -75,11 +77,14 @@ async function raiseNumbers(tx: Tx, live: LiveGroup[], now: number): Promise<voi
     id: head.id,
     last: head.last_sequence_number + events.length,
     resumed: group.claim.resumed === true,
+    proven: group.proven,
   }));
   await tx.execute(
     `UPDATE tasks SET last_sequence_number = v.last, updated_at = ?,
-       interruptions = CASE WHEN v.resumed THEN 0 ELSE interruptions END
-     FROM (SELECT value->>'id' AS id, value->>'last' AS last, value->>'resumed' AS resumed FROM json_each(?)) v
+       interruptions = CASE WHEN v.resumed THEN 0 ELSE interruptions END,
+       suspect = CASE WHEN v.proven THEN 0 ELSE min(suspect, 1) END
+     FROM (SELECT value->>'id' AS id, value->>'last' AS last, value->>'resumed' AS resumed, value->>'proven' AS proven
+       FROM json_each(?)) v
      WHERE tasks.id = v.id AND tasks.status = 'running'`,
     [now, JSON.stringify(raised)],
   );

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { storageFault, StoreReader, UnitOfWork, type Tx } from '../database/index.js';
+import { DomainError, type ErrorBody } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import { TaskHandlers, type Seat, type TaskHandler } from './task-handlers.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
@@ -19,6 +20,8 @@ export interface ClaimedTask {
 export interface ClaimRegister {
   /** Tasks that have a run. */
   taskIds(): string[];
+  /** A suspect runs in the lane: nothing is claimed beside it (WIRE B6). */
+  suspectRuns(type: string, model: string | null): boolean;
   /**
    * Hears of a claim before it is committed, and must take it back when the unit rolls back: a cancel that runs right
    * after the commit has to find the run.
@@ -28,6 +31,10 @@ export interface ClaimRegister {
 
 /** Tasks that wait in one lane at most looked at by one claim. */
 const LARGEST_CLAIM = 64;
+
+const QUEUED = `status = 'queued'`;
+const UNOWNED = `status = 'running' and owner is null`;
+const SUSPECT = `suspect > 0 and finished_at is null and (${QUEUED} or (${UNOWNED}))`;
 
 /** One task cannot be claimed: its row is damaged. The others of the unit are not to blame. */
 class Unclaimable extends Error {
@@ -58,12 +65,11 @@ export class TaskClaims {
    * those that are queued (WIRE B6), oldest first.
    */
   async claim(type: string, model: string | null, runs: ClaimRegister): Promise<void> {
+    if (runs.suspectRuns(type, model)) return;
     const handler = this.handlers.of(type);
-    const seats = this.seats(
-      handler,
-      model,
-      (await this.waiting(this.reader, type, model, runs, LARGEST_CLAIM)).length,
-    );
+    const waiting = await this.waiting(this.reader, type, model, runs, LARGEST_CLAIM);
+    const seats = this.seats(handler, model, waiting.length);
+    if (seats instanceof DomainError) return this.refuseForeground(type, model, seats.toBody());
     let used = 0;
     try {
       if (seats.length > 0) used = await this.claimInto(seats, handler, model, runs);
@@ -79,8 +85,8 @@ export class TaskClaims {
 
   /** Every lane in which tasks wait. */
   lanes(): Promise<{ type: string; model: string | null }[]> {
-    return this.reader.query(`select distinct type, model from tasks where status = 'queued'
-      union select distinct type, model from tasks where status = 'running' and owner is null`);
+    return this.reader.query(`select distinct type, model from tasks where ${QUEUED}
+      union select distinct type, model from tasks where ${UNOWNED}`);
   }
 
   /** How many seats were used. */
@@ -120,7 +126,7 @@ export class TaskClaims {
     }
   }
 
-  /** Tasks that wait in the lane and that no run of this process has a seat for. */
+  /** Tasks that wait in the lane and that no run of this process has a seat for; a suspect comes first, and alone. */
   private async waiting(
     from: Queryable,
     type: string,
@@ -128,29 +134,43 @@ export class TaskClaims {
     runs: ClaimRegister,
     limit: number,
   ): Promise<Task[]> {
-    const passed = [...this.setAside, ...runs.taskIds()];
-    const tasks: Task[] = [];
-    for (const state of [`status = 'running' and owner is null`, `status = 'queued'`]) {
-      if (tasks.length === limit) break;
+    const passed = JSON.stringify([...this.setAside, ...runs.taskIds()]);
+    const select = async (state: string, count: number): Promise<Task[]> => {
       const rows = await from.query<TaskRow>(
         `select * from tasks where ${state} and type = ? and model is ?
            and id not in (select value from json_each(?)) order by position limit ?`,
-        [type, model, JSON.stringify(passed), limit - tasks.length],
+        [type, model, passed, count],
       );
-      tasks.push(...rows.map(taskFromRow));
-    }
-    return tasks;
+      return rows.map(taskFromRow);
+    };
+    const suspects = await select(SUSPECT, 1);
+    if (suspects.length > 0) return suspects;
+    const unowned = await select(UNOWNED, limit);
+    const queued = unowned.length < limit ? await select(QUEUED, limit - unowned.length) : [];
+    return [...unowned, ...queued];
   }
 
-  private seats(handler: TaskHandler, model: string | null, wanted: number): Seat[] {
+  private seats(handler: TaskHandler, model: string | null, wanted: number): Seat[] | DomainError {
     const seats: Seat[] = [];
     while (seats.length < wanted) {
       const seat = handler.seat(model);
+      if (seat instanceof DomainError) return seats.length > 0 ? seats : seat;
       if (!seat) break;
       // Looked at when the claim is on disk; a load that fails before that is no crash.
       seat.ready.catch(() => undefined);
       seats.push(seat);
     }
     return seats;
+  }
+
+  /** The lane is closed: its background tasks wait, but nobody waits so long for an answer (row 12). */
+  private async refuseForeground(type: string, model: string | null, error: ErrorBody): Promise<void> {
+    await this.units.run(async (tx) => {
+      const rows = await tx.query<{ id: string }>(
+        `select id from tasks where ${QUEUED} and background = 0 and type = ? and model is ?`,
+        [type, model],
+      );
+      for (const { id } of rows) await this.lifecycle.failQueued(tx, id, error);
+    });
   }
 }

@@ -1,5 +1,5 @@
 import type { Tx } from '../database/index.js';
-import type { ErrorBody } from '../errors/index.js';
+import type { DomainError, ErrorBody } from '../errors/index.js';
 import type { JsonObject, Task } from './task.js';
 import type { LifecycleEvent, OnRestart } from './task-transitions.js';
 
@@ -21,7 +21,7 @@ export interface TaskStep {
 
 /** A place to run: held from before the claim until the run has ended. */
 export interface Seat {
-  /** Incarnation of what runs the task; fences its writes together with the attempt. */
+  /** Incarnation of what runs the task; fences its writes together with the attempt. Until `ready` it may change. */
   readonly owner: string;
   /** False: the task is claimed as `loading` and runs once `ready` resolves. */
   readonly resident: boolean;
@@ -53,7 +53,12 @@ export type TaskOutcome =
   /** Resumed, and the snapshot turned out to be of no use before any new step: a new start from nothing (row 17). */
   | { kind: 'unusable'; reason: UnusableSnapshot }
   /** What ran it died while the service lives (row 15). */
-  | { kind: 'lost'; message: string };
+  | {
+      kind: 'lost';
+      message: string;
+      /** Nothing else ran there: only then the task is to blame (WIRE B6). */
+      alone: boolean;
+    };
 
 /** What a handler gets for one attempt. */
 export interface TaskRun<S extends Seat = Seat> {
@@ -61,6 +66,11 @@ export interface TaskRun<S extends Seat = Seat> {
   readonly seat: S;
   /** True: goes on from the snapshot of the present start; false: begins with empty output. */
   readonly resumed: boolean;
+  /**
+   * Set for a task whose runner was lost: it runs beside nothing else of its lane until this resolves, after its 8th
+   * step (WIRE B6, suspect). Null: nothing is held against it.
+   */
+  readonly proven: Promise<void> | null;
   /** Aborts on cancel, on loss of the claim and when the service stops. */
   readonly signal: AbortSignal;
   /** Resolves once the step is on disk; rejects with StaleClaim when the task is no longer this run's. */
@@ -82,8 +92,11 @@ export interface TaskHandler<S extends Seat = Seat> {
   readonly type: string;
   /** Policy of a task that names none. */
   readonly defaultOnRestart: OnRestart;
-  /** A free place in the lane, or null: call TaskRunner.wake(type, model) when there may be one. Synchronous. */
-  seat(model: string | null): S | null;
+  /**
+   * A free place in the lane, or null: call TaskRunner.wake(type, model) when there may be one. An error: the lane is
+   * closed; foreground tasks that wait in it fail with it, others wait. Synchronous.
+   */
+  seat(model: string | null): S | DomainError | null;
   run(run: TaskRun<S>): Promise<TaskOutcome>;
   /**
    * Says whether the snapshot on disk can be gone on from in this seat, which is ready; null: it can. Runs inside the

@@ -10,6 +10,7 @@ import { JournalRefused, StaleClaim } from './tasks.errors.js';
 interface ClaimedStep {
   claim: Claim;
   step: TaskStep;
+  proven: boolean;
 }
 
 /** Steps that share a commit, at most. Each is small: one token's events. */
@@ -42,11 +43,14 @@ export class TaskJournal {
     });
   }
 
-  /** Resolves when the step is on disk; rejects with StaleClaim or JournalRefused. */
-  append(claim: Claim, step: TaskStep): Promise<void> {
+  /**
+   * Resolves when the step is on disk; rejects with StaleClaim or JournalRefused. `proven`: with this step nothing is
+   * held against the task any more.
+   */
+  append(claim: Claim, step: TaskStep, proven = false): Promise<void> {
     const refusal = this.refused.get(claim.taskId);
     if (refusal) return Promise.reject(refusal);
-    const stored = this.batcher.submit({ claim, step }).catch((error: unknown) => {
+    const stored = this.batcher.submit({ claim, step, proven }).catch((error: unknown) => {
       throw error instanceof StaleClaim ? error : this.refuse(claim.taskId, error);
     });
     const settled = stored.catch(() => undefined).finally(() => this.pending.delete(settled));
@@ -104,12 +108,13 @@ export class TaskJournal {
 
   private async write(tx: Tx, steps: ClaimedStep[]): Promise<Array<() => void>> {
     const groups = new Map<string, StepGroup>();
-    for (const { claim, step } of steps) {
+    for (const { claim, step, proven } of steps) {
       if (this.refused.has(claim.taskId)) continue;
       const key = `${claim.taskId} ${claim.attempt} ${claim.owner}`;
-      const group = groups.get(key) ?? { claim, steps: [] };
+      const group = groups.get(key) ?? { claim, steps: [], proven: false };
       groups.set(key, group);
       group.steps.push(step);
+      group.proven ||= proven;
     }
     const written = await writeSteps(tx, [...groups.values()]);
     const stale = new Set<string>();

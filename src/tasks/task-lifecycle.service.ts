@@ -6,7 +6,7 @@ import { EventFeed } from './event-feed.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { insertEvents } from './step-writer.js';
 import { insertTasks, type TaskDraft } from './task-drafts.js';
-import { TaskHandlers } from './task-handlers.js';
+import { TaskHandlers, type UnusableSnapshot } from './task-handlers.js';
 import { TaskJournal } from './task-journal.js';
 import { eventJson, type StoredEvent } from './task-log.js';
 import {
@@ -17,9 +17,15 @@ import {
   type TaskStatus,
   type Transition,
 } from './task-transitions.js';
-import type { Claim, JsonObject, Task } from './task.js';
+import type { Claim, JsonObject, Suspicion, Task } from './task.js';
 import { TaskNotFound, TransitionRefused } from './tasks.errors.js';
 import { updateStatus, type StatusChange } from './status-update.js';
+
+/** What the loss of its runner means for a task: an interruption or none, and what is held against it. */
+export interface Blame {
+  interruptions: 0 | 1;
+  suspicion: Suspicion;
+}
 
 /**
  * The executor of the transition table: the only writer of status, events and snapshots (HOUSE 5). Every method needs
@@ -118,14 +124,14 @@ export class TaskLifecycleService {
     return this.execute(tx, 'failUnowned', taskId, { error });
   }
 
-  /** Row 15: what ran it died; it waits again, from empty output, and is charged an interruption. */
-  requeueLost(tx: Tx, claim: Claim): Promise<Task> {
-    return this.execute(tx, 'requeueLost', claim.taskId, { claim, interruptions: 1 });
+  /** Row 15: what ran it died; it waits again, from empty output. */
+  requeueLost(tx: Tx, claim: Claim, blame: Blame): Promise<Task> {
+    return this.execute(tx, 'requeueLost', claim.taskId, { claim, ...blame });
   }
 
   /** Row 15: what ran it died; a resumable task stays running and waits for take-up. */
-  interruptLost(tx: Tx, claim: Claim): Promise<Task> {
-    return this.execute(tx, 'interruptLost', claim.taskId, { claim, interruptions: 1 });
+  interruptLost(tx: Tx, claim: Claim, blame: Blame): Promise<Task> {
+    return this.execute(tx, 'interruptLost', claim.taskId, { claim, ...blame });
   }
 
   /** Row 15: what loaded it died; the load goes on with a new owner. */
@@ -138,9 +144,15 @@ export class TaskLifecycleService {
     return this.execute(tx, 'recoverFail', taskId, { error });
   }
 
-  /** Row 17; `interruptions` are added to those of the task. A run whose snapshot is of no use names its claim. */
-  recoverRetry(tx: Tx, taskId: string, interruptions = 0, claim?: Claim): Promise<Task> {
-    return this.execute(tx, 'recoverRetry', taskId, { claim, interruptions });
+  /** Row 17; `interruptions` are added to those of the task. */
+  recoverRetry(tx: Tx, taskId: string, interruptions = 0): Promise<Task> {
+    return this.execute(tx, 'recoverRetry', taskId, { interruptions });
+  }
+
+  /** Row 17 for a snapshot that cannot be gone on from; a run that finds so late names its claim. */
+  startOver(tx: Tx, taskId: string, reason: UnusableSnapshot, claim?: Claim): Promise<Task> {
+    tx.afterCommit(() => this.notices.emit('task.snapshot_unusable', { task_id: taskId, reason }));
+    return this.execute(tx, 'recoverRetry', taskId, { claim });
   }
 
   /** Row 18; `interruptions` as above. */

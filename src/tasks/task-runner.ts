@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Tx } from '../database/index.js';
 import { Notices } from '../notices/index.js';
 import { ActiveRun, ActiveRuns } from './active-run.js';
+import { OwnerSweep } from './owner-sweep.js';
 import { TaskClaims, type ClaimedTask, type ClaimRegister } from './task-claims.js';
 import { TaskExecution } from './task-execution.js';
 import type { TaskProgress } from './task-handlers.js';
@@ -29,6 +30,7 @@ export class TaskRunner implements ClaimRegister {
     private readonly claims: TaskClaims,
     private readonly execution: TaskExecution,
     private readonly active: ActiveRuns,
+    private readonly sweep: OwnerSweep,
     private readonly notices: Notices,
   ) {}
 
@@ -36,6 +38,7 @@ export class TaskRunner implements ClaimRegister {
   async start(): Promise<void> {
     this.claiming = true;
     for (const { type, model } of await this.claims.lanes()) this.wake(type, model);
+    this.sweep.start((type, model) => this.wake(type, model));
   }
 
   /** The service is stopping: what joins the queue from now on waits for the next start. */
@@ -47,7 +50,7 @@ export class TaskRunner implements ClaimRegister {
   async stopClaiming(): Promise<void> {
     this.claiming = false;
     this.stopped = true;
-    await Promise.all([...this.lanes.values()].map((lane) => lane.claimed));
+    await Promise.all([this.sweep.stop(), ...[...this.lanes.values()].map((lane) => lane.claimed)]);
   }
 
   /** Something waits in the lane, or a seat of it has become free. Cheap, and never blocks. */
@@ -89,11 +92,18 @@ export class TaskRunner implements ClaimRegister {
   }
 
   /** Of ClaimRegister. */
+  suspectRuns(type: string, model: string | null): boolean {
+    return this.active.all().some(({ isSuspect, task }) => isSuspect && task.type === type && task.model === model);
+  }
+
+  /** Of ClaimRegister. */
   register(tx: Tx, claimed: ClaimedTask): void {
     const run = new ActiveRun(claimed);
     this.active.add(run);
     tx.afterRollback(() => this.active.remove(run));
     tx.afterCommit(() => void this.run(run));
+    const { type, model } = run.task;
+    void run.proven.then(() => this.wake(type, model));
   }
 
   private async pump(key: string, lane: Lane): Promise<void> {

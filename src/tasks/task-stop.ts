@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { UnitOfWork } from '../database/index.js';
 import { ServiceStopping } from '../errors/index.js';
-import { TaskExecution } from './task-execution.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
 import { TaskRunner } from './task-runner.js';
+import { TaskSettlement } from './task-settlement.js';
 
 /** The clean stop of WIRE B6 for tasks: nothing in the background is cancelled or failed by it. */
 @Injectable()
@@ -14,7 +14,7 @@ export class TaskStop {
     private readonly units: UnitOfWork,
     private readonly lifecycle: TaskLifecycleService,
     private readonly runner: TaskRunner,
-    private readonly execution: TaskExecution,
+    private readonly settlement: TaskSettlement,
     private readonly journal: TaskJournal,
   ) {}
 
@@ -39,7 +39,7 @@ export class TaskStop {
 
   /** Ends the other runs without a transition, stores their last steps, and lets go of their rows. */
   async endRuns(): Promise<void> {
-    this.execution.fence();
+    this.settlement.fence();
     for (const run of this.runner.runs()) run.stop();
     await this.runner.idle();
     await this.journal.drained();

@@ -7,6 +7,7 @@ import type { OnRestart, TaskStatus } from './task-transitions.js';
 @Index('tasks_response', ['responseId'], { unique: true })
 @Index('tasks_queued', ['type', 'model', 'position'], { where: `"status" = 'queued'` })
 @Index('tasks_unowned', ['type', 'model', 'position'], { where: `"status" = 'running' AND "owner" IS NULL` })
+@Index('tasks_suspect', ['type', 'model', 'position'], { where: `"suspect" > 0 AND "finished_at" IS NULL` })
 @Index('tasks_owned', ['status'], { where: `"status" IN ('loading', 'running', 'cancelling')` })
 @Index('tasks_client', ['clientId', 'position'])
 @Index('tasks_expired', ['eventsExpiredAt'], { where: `"events_expired_at" IS NOT NULL` })
@@ -65,7 +66,7 @@ export class TaskEntity {
   @Column({ type: 'text', name: 'owner', nullable: true })
   owner: string | null;
 
-  /** 1: its runner was lost; it runs alone until it has made progress (WIRE B6). */
+  /** Suspicion: above 0 it runs alone until it has made progress (WIRE B6). */
   @Column({ type: 'integer', name: 'suspect' })
   suspect: number;
 

@@ -3,6 +3,12 @@ import type { OnRestart, TaskStatus } from './task-transitions.js';
 
 export type JsonObject = Record<string, unknown>;
 
+/**
+ * What is held against a task since what ran it was lost (WIRE B6). 0: nothing. 1: it was one of several; it runs alone
+ * until it has made progress. 2: it was alone, and has made no step since.
+ */
+export type Suspicion = 0 | 1 | 2;
+
 /** A task as the service works with it: one row of `tasks`. Times are epoch milliseconds. */
 export interface Task {
   /** Grows with every task; order of the queue and of lists, never a time. */
@@ -23,7 +29,7 @@ export interface Task {
   /** Number of times the output was begun anew from nothing. */
   startCount: number;
   owner: string | null;
-  suspect: boolean;
+  suspicion: Suspicion;
   lastSequenceNumber: number;
   input: JsonObject | null;
   result: JsonObject | null;
@@ -62,7 +68,7 @@ export interface TaskRow {
   max_interruptions: number;
   start_count: number;
   owner: string | null;
-  suspect: number;
+  suspect: Suspicion;
   last_sequence_number: number;
   input: string | null;
   result: string | null;
@@ -96,7 +102,7 @@ export function taskFromRow(row: TaskRow): Task {
     maxInterruptions: row.max_interruptions,
     startCount: row.start_count,
     owner: row.owner,
-    suspect: row.suspect === 1,
+    suspicion: row.suspect,
     lastSequenceNumber: row.last_sequence_number,
     input: parsed<JsonObject>(row.input),
     result: parsed<JsonObject>(row.result),

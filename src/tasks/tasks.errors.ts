@@ -43,4 +43,9 @@ export class JournalRefused extends Error {
     super(`the steps of task ${taskId} cannot be stored`, { cause });
     this.name = 'JournalRefused';
   }
+
+  /** The error that the task fails with (row 8). */
+  toBody(): ErrorBody {
+    return new DomainError(this.code, 'The output of the task could not be stored.').toBody();
+  }
 }

@@ -6,10 +6,13 @@ import { ActiveRuns } from './active-run.js';
 import { EventFeed } from './event-feed.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { KeyRetention } from './key-retention.js';
+import { OwnerSweep } from './owner-sweep.js';
+import { RunnerLoss } from './runner-loss.js';
 import { TaskCancellation } from './task-cancellation.js';
 import { TaskClaims } from './task-claims.js';
 import { TaskEventStream } from './task-event-stream.js';
 import { TaskEventsController } from './task-events.controller.js';
+import { TaskEnd } from './task-end.js';
 import { TaskExecution } from './task-execution.js';
 import { TaskHandlers } from './task-handlers.js';
 import { TaskJournal } from './task-journal.js';
@@ -19,6 +22,8 @@ import { TaskQueries } from './task-queries.js';
 import { TaskRecovery } from './task-recovery.js';
 import { TaskRetention } from './task-retention.js';
 import { TaskRunner } from './task-runner.js';
+import { TaskSettlement } from './task-settlement.js';
+import { TaskStart } from './task-start.js';
 import { TaskStop } from './task-stop.js';
 import { TasksController } from './tasks.controller.js';
 
@@ -51,12 +56,17 @@ export class TasksModule {
         ...published,
         ActiveRuns,
         EventFeed,
+        KeyRetention,
+        OwnerSweep,
+        RunnerLoss,
         TaskClaims,
+        TaskEnd,
         TaskExecution,
         TaskJournal,
         TaskObjects,
         TaskRetention,
-        KeyRetention,
+        TaskSettlement,
+        TaskStart,
       ],
       exports: published,
     };

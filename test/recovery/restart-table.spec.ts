@@ -6,32 +6,13 @@ import {
   shownTask,
   untilAllEnded,
   type HeldTask,
-  type Unfinished,
+  type ShownEvent,
+  type ShownTask,
 } from '../support/held-tasks.js';
-import type { ShownEvent, ShownTask } from '../support/held-tasks.js';
+import { RESTART_TABLE, type Unfinished } from '../support/restart-table.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { openStoredLogs } from '../support/stored-logs.js';
 import { waitFor } from '../support/wait-for.js';
-
-/** 11.3, and the one event that says so. */
-const TABLE: Record<Unfinished, Record<OnRestart, [status: string, event: string | null]>> = {
-  queued: { fail: ['failed', 'response.failed'], retry: ['queued', null], resume: ['queued', null] },
-  loading: {
-    fail: ['failed', 'response.failed'],
-    retry: ['queued', 'response.queued'],
-    resume: ['queued', 'response.queued'],
-  },
-  running: {
-    fail: ['failed', 'response.failed'],
-    retry: ['queued', 'response.queued'],
-    resume: ['running', 'response.in_progress'],
-  },
-  cancelling: {
-    fail: ['cancelled', 'response.cancelled'],
-    retry: ['cancelled', 'response.cancelled'],
-    resume: ['cancelled', 'response.cancelled'],
-  },
-};
 
 /** Nothing is claimed and nothing taken up: what is seen is recovery's work alone. */
 const PAUSED = { LMSP_MAX_ROWS: '0' };
@@ -91,14 +72,14 @@ function heldIn(found: Unfinished, onRestart: OnRestart): HeldTask {
   return task;
 }
 
-const cells = (Object.keys(TABLE) as Unfinished[]).flatMap((found) =>
-  (Object.keys(TABLE[found]) as OnRestart[]).map((onRestart) => ({ found, onRestart })),
+const cells = (Object.keys(RESTART_TABLE) as Unfinished[]).flatMap((found) =>
+  (Object.keys(RESTART_TABLE[found]) as OnRestart[]).map((onRestart) => ({ found, onRestart })),
 );
 
 describe('kill -9 and a new start of a real service (CASES BL-01)', () => {
   it.each(cells)('C1: $found with on_restart $onRestart becomes what 11.3 says, with its event', (cell) => {
     const { id } = heldIn(cell.found, cell.onRestart);
-    const [status, event] = TABLE[cell.found][cell.onRestart];
+    const [status, event] = RESTART_TABLE[cell.found][cell.onRestart];
     const { task, events } = recovered.get(id)!;
     const log = before.get(id)!;
     expect(task.status).toBe(status);
@@ -131,7 +112,7 @@ describe('kill -9 and a new start of a real service (CASES BL-01)', () => {
   it('R6: no old state is shown once the port is open: 503 service_recovering until it is the new one', () => {
     expect(early.size).toBe(held.length);
     for (const { id, found, onRestart } of held) {
-      const [status] = TABLE[found][onRestart];
+      const [status] = RESTART_TABLE[found][onRestart];
       expect([...early.get(id)!].filter((seen) => seen !== '503 service_recovering')).toEqual([status]);
     }
   });
@@ -153,7 +134,7 @@ describe('kill -9 and a new start of a real service (CASES BL-01)', () => {
     expect(faults).toEqual([]);
     for (const { id, status } of tasks) {
       const { found, onRestart } = held.find((task) => task.id === id)!;
-      const [recovery] = TABLE[found][onRestart];
+      const [recovery] = RESTART_TABLE[found][onRestart];
       expect(status, `${found} ${onRestart}`).toBe(['failed', 'cancelled'].includes(recovery) ? recovery : 'completed');
     }
   }, 180_000);

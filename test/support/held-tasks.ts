@@ -1,4 +1,5 @@
 import type { OnRestart } from '../../src/tasks/task-transitions.js';
+import type { Unfinished } from './restart-table.js';
 import { haltRunners, runnersOf } from './runners.js';
 import { registerPocketQ4 } from './second-model.js';
 import { ServiceProcess } from './service-process.js';
@@ -6,8 +7,6 @@ import { temporaryDirectory } from './store.js';
 import { waitFor } from './wait-for.js';
 
 export const POLICIES = ['fail', 'retry', 'resume'] as const satisfies readonly OnRestart[];
-export const UNFINISHED = ['queued', 'loading', 'running', 'cancelling'] as const;
-export type Unfinished = (typeof UNFINISHED)[number];
 
 export interface HeldTask {
   id: string;
@@ -34,7 +33,7 @@ const OPEN = 'queued,loading,running,cancelling';
 
 /** A request whose answer has 600 tokens and more. */
 export const LONG_STORY = { model: 'pocket', input: 'Tell me a very long story.', temperature: 1, seed: 19 };
-const LONG_SEEDS = [9, 19, 21];
+export const LONG_SEEDS = [9, 19, 21];
 
 const ENV = {
   LMSP_THREADS: '1',

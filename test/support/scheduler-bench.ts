@@ -87,7 +87,7 @@ export class Bench {
     this.scheduler = new Scheduler(this.model, decoder, rows, (report) => this.take(report), rules);
   }
 
-  add(id: string, promptIds: number[], maxOutputTokens: number, replay?: LoggedToken[]): void {
+  add(id: string, promptIds: number[], maxOutputTokens: number, replay?: LoggedToken[], alone = false): void {
     const sampling = {
       temperature: 0,
       topK: 0,
@@ -98,7 +98,7 @@ export class Bench {
       frequencyPenalty: 0,
       logitBias: {},
     };
-    const request: GenerationRequest = { id, promptIds, seed: 0, sampling, stop: [], maxOutputTokens, replay };
+    const request: GenerationRequest = { id, promptIds, seed: 0, sampling, stop: [], maxOutputTokens, replay, alone };
     this.scheduler.add(request);
   }
 

@@ -9,26 +9,24 @@ import { TaskCancellation } from '../../src/tasks/task-cancellation.js';
 import { TaskClaims } from '../../src/tasks/task-claims.js';
 import type { TaskDraft } from '../../src/tasks/task-drafts.js';
 import { TaskEventStream } from '../../src/tasks/task-event-stream.js';
+import { OwnerSweep } from '../../src/tasks/owner-sweep.js';
+import { RunnerLoss } from '../../src/tasks/runner-loss.js';
+import { TaskEnd } from '../../src/tasks/task-end.js';
 import { TaskExecution } from '../../src/tasks/task-execution.js';
-import {
-  TaskHandlers,
-  type Seat,
-  type TaskChange,
-  type TaskHandler,
-  type TaskOutcome,
-  type TaskRun,
-  type UnusableSnapshot,
-} from '../../src/tasks/task-handlers.js';
+import { TaskHandlers } from '../../src/tasks/task-handlers.js';
 import { TaskJournal } from '../../src/tasks/task-journal.js';
 import { TaskLifecycleService } from '../../src/tasks/task-lifecycle.service.js';
 import { readEvents, type StoredEvent } from '../../src/tasks/task-log.js';
 import { TaskQueries } from '../../src/tasks/task-queries.js';
 import { TaskRecovery } from '../../src/tasks/task-recovery.js';
 import { TaskRunner } from '../../src/tasks/task-runner.js';
+import { TaskSettlement } from '../../src/tasks/task-settlement.js';
+import { TaskStart } from '../../src/tasks/task-start.js';
 import { TaskStop } from '../../src/tasks/task-stop.js';
 import type { TaskStatus } from '../../src/tasks/task-transitions.js';
-import { taskFromRow, type Claim, type JsonObject, type Task, type TaskRow } from '../../src/tasks/task.js';
+import { taskFromRow, type Claim, type Task, type TaskRow } from '../../src/tasks/task.js';
 import { logFaults } from './log-invariants.js';
+import { ScriptedHandler } from './scripted-handler.js';
 import { openTestStore, type TestStore } from './store.js';
 
 /** The statuses of WIRE B4, and a running task that waits for take-up. */
@@ -52,48 +50,6 @@ export function claimOf(task: Task): Claim {
   return { taskId: task.id, attempt: task.attempt, owner: task.owner ?? 'nobody' };
 }
 
-/** A scripted task type: seats are handed out up to `seats`, and each run does what `script` says. */
-export class ScriptedHandler implements TaskHandler {
-  readonly type = 'scripted';
-  readonly defaultOnRestart = 'retry';
-  seats = 8;
-  taken = 0;
-  resident = true;
-  ready: Promise<void> = Promise.resolve();
-  owner = 'run_1';
-  script: (run: TaskRun) => Promise<TaskOutcome> = () => Promise.resolve({ kind: 'completed' });
-  /** What a look at the snapshot comes to; called in the unit of row 20. */
-  takeUp = (_tx: Tx, _task: Task, _seat: Seat): Promise<UnusableSnapshot | null> => Promise.resolve(null);
-  /** Called in the unit of every lifecycle event; may throw. */
-  onProject: (change: TaskChange) => void = () => undefined;
-  freed: () => void = () => undefined;
-
-  seat(): Seat | null {
-    if (this.taken >= this.seats) return null;
-    this.taken += 1;
-    let held = true;
-    return {
-      owner: this.owner,
-      resident: this.resident,
-      ready: this.ready,
-      release: () => {
-        if (held) this.taken -= 1;
-        held = false;
-        this.freed();
-      },
-    };
-  }
-
-  run(run: TaskRun): Promise<TaskOutcome> {
-    return this.script(run);
-  }
-
-  project(_tx: Tx, change: TaskChange): Promise<JsonObject> {
-    this.onProject(change);
-    return Promise.resolve({ task: { id: change.task.id, status: change.task.status } });
-  }
-}
-
 /** The tasks module on a real store, without HTTP: what tests of the lifecycle work with. */
 export class TaskLab {
   readonly handlers = new TaskHandlers();
@@ -105,7 +61,8 @@ export class TaskLab {
   readonly clock: ExpiryClock;
   readonly keys: IdempotencyKeys;
   readonly lifecycle: TaskLifecycleService;
-  readonly execution: TaskExecution;
+  readonly settlement: TaskSettlement;
+  readonly sweep: OwnerSweep;
   readonly runner: TaskRunner;
   readonly stream: TaskEventStream;
   readonly cancellation: TaskCancellation;
@@ -123,15 +80,24 @@ export class TaskLab {
     this.clock = new ExpiryClock(units, new Clock(), this.notices);
     this.keys = new IdempotencyKeys(reader, this.clock, config);
     this.lifecycle = new TaskLifecycleService(this.handlers, this.journal, this.feed, this.notices, this.keys);
-    this.execution = new TaskExecution(units, this.lifecycle, this.journal, this.notices, config);
+    this.settlement = new TaskSettlement(units, this.lifecycle, this.journal, this.notices);
+    const loss = new RunnerLoss(this.lifecycle, this.handlers);
+    this.sweep = new OwnerSweep(reader, units, loss, this.active, this.notices);
+    const execution = new TaskExecution(
+      new TaskStart(this.settlement, this.lifecycle),
+      new TaskEnd(this.settlement, this.lifecycle, this.journal, loss),
+      this.journal,
+      this.notices,
+      config,
+    );
     const claims = new TaskClaims(reader, units, this.handlers, this.lifecycle, this.notices);
-    this.runner = new TaskRunner(claims, this.execution, this.active, this.notices);
+    this.runner = new TaskRunner(claims, execution, this.active, this.sweep, this.notices);
     this.handler.freed = () => this.runner.wake('scripted', null);
     this.stream = new TaskEventStream(reader, this.feed, config);
     this.cancellation = new TaskCancellation(units, this.lifecycle, this.active, this.stream, config);
     this.recovery = new TaskRecovery(units, reader, this.lifecycle, this.notices);
     this.queries = new TaskQueries(reader);
-    this.stop = new TaskStop(units, this.lifecycle, this.runner, this.execution, this.journal);
+    this.stop = new TaskStop(units, this.lifecycle, this.runner, this.settlement, this.journal);
   }
 
   static async open(env: Record<string, string> = {}, dataDir?: string): Promise<TaskLab> {
@@ -264,7 +230,10 @@ const WAYS: Record<Found, Way[]> = {
   queued: [],
   loading: [(lifecycle, tx, { id }) => lifecycle.startLoading(tx, id, 'run_1')],
   running: [start],
-  unowned: [start, (lifecycle, tx, task) => lifecycle.interruptLost(tx, claimOf(task))],
+  unowned: [
+    start,
+    (lifecycle, tx, task) => lifecycle.interruptLost(tx, claimOf(task), { interruptions: 1, suspicion: 0 }),
+  ],
   cancelling: [start, (lifecycle, tx, { id }) => lifecycle.requestCancel(tx, id)],
   completed: [start, complete],
   failed: [start, fail],

@@ -20,6 +20,8 @@ export class Row {
   /** Steps known to be on disk. */
   acknowledged: number;
   cancelled = false;
+  /** Runs beside nothing else. */
+  alone: boolean;
 
   /** Throws when the log goes on behind its own end. */
   constructor(
@@ -36,6 +38,7 @@ export class Row {
       return { text, finish };
     });
     this.acknowledged = replay.length;
+    this.alone = request.alone ?? false;
   }
 
   get paused(): boolean {

@@ -101,4 +101,73 @@ describe('the scheduler', () => {
       ['long', 256],
     ]);
   });
+
+  describe('a row that runs alone (WIRE B6, suspect)', () => {
+    it('lets a prompt on its way end, then pauses all others until it is shared; nobody loses a token', async () => {
+      const bench = new Bench(4);
+      bench.add('a', prompt(3), 40);
+      bench.add('b', prompt(5), 40);
+      await bench.run(5);
+      bench.add('long', prompt(300), 10);
+      await bench.run(1);
+      bench.add('lone', prompt(9), 30, undefined, true);
+      bench.add('late', prompt(4), 5);
+      const told = bench.reports.length;
+      await bench.run(20);
+      const ids = new Set(bench.reports.slice(told).flatMap(({ steps }) => steps.map(([id]) => id)));
+      expect(ids, 'the prompt on its way, and the lone row').toEqual(new Set(['long', 'lone']));
+      expect(bench.ids('long')).toHaveLength(1);
+      expect(bench.ids('lone').length).toBeGreaterThan(8);
+      bench.scheduler.share('lone');
+      await bench.run();
+      for (const [id, length, tokens] of [
+        ['a', 3, 40],
+        ['b', 5, 40],
+        ['long', 300, 10],
+        ['lone', 9, 30],
+        ['late', 4, 5],
+      ] as const) {
+        expect(bench.ids(id), id).toEqual(await alone(prompt(length), tokens));
+      }
+    });
+
+    it('lets the others go on when it ends or is cancelled', async () => {
+      const bench = new Bench(3);
+      bench.add('a', prompt(3), 20);
+      await bench.run(2);
+      bench.add('ends', prompt(4), 3, undefined, true);
+      await bench.run(6);
+      bench.add('cancelled', prompt(5), 50, undefined, true);
+      await bench.run(4);
+      const before = bench.ids('a').length;
+      await bench.run(2);
+      expect(bench.ids('a')).toHaveLength(before);
+      bench.scheduler.cancel('cancelled');
+      await bench.run();
+      expect(bench.ids('a')).toEqual(await alone(prompt(3), 20));
+      expect(bench.ids('ends')).toEqual(await alone(prompt(4), 3));
+    });
+
+    it('decodes a token of its log in the class it was decoded in, beside paused rows', async () => {
+      const rules = { loneRowDiffers: true, alwaysBatch: false, fixedChunks: false };
+      const first = new Bench(3, rules);
+      first.add('whole', prompt(5), 40);
+      first.add('beside', prompt(3), 12);
+      await first.run();
+      const whole = first.steps.get('whole')!;
+      expect(new Set(whole.map((step) => step.kernelClass))).toEqual(new Set(['alone', 'batch']));
+      for (const neighbours of [0, 1, 2]) {
+        const bench = new Bench(3, rules);
+        for (let i = 0; i < neighbours; i += 1) bench.add(`n${i}`, prompt(4 + i), 30);
+        await bench.run(4);
+        const log = whole.slice(0, 30).map(({ tokenId, kernelClass }) => ({ tokenId, kernelClass }));
+        bench.add('resumed', prompt(5), 40, log, true);
+        await bench.run(60);
+        expect(bench.ids('resumed').slice(0, 1), `${neighbours} beside it`).toEqual([whole[30]!.tokenId]);
+        bench.scheduler.share('resumed');
+        await bench.run();
+        for (let i = 0; i < neighbours; i += 1) expect(bench.ends.get(`n${i}`)).toMatchObject({ outcome: 'finished' });
+      }
+    });
+  });
 });

@@ -73,6 +73,12 @@ export class Scheduler {
     if (row) row.cancelled = true;
   }
 
+  /** Others may run beside it from the next turn on. */
+  share(id: string): void {
+    const row = this.known.get(id);
+    if (row) row.alone = false;
+  }
+
   /** Steps 0..index of the generation are on disk. */
   acknowledge(id: string, index: number): void {
     const row = this.known.get(id);
@@ -82,11 +88,20 @@ export class Scheduler {
   /** One turn, then one report. Resolves with whether another turn has work to do; never two at a time. */
   async turn(): Promise<boolean> {
     this.dropCancelled();
-    this.admit();
+    const { lone } = this;
+    this.admit(lone);
     const decoding = this.decoding.length;
+    // A prompt that was on its way when the lone row came holds the place that its own needs.
     await this.prefillChunk();
-    await this.decodeStep(decoding);
+    if (lone === null) await this.decodeStep(decoding);
+    else await this.decodeLone(lone, decoding);
     return this.sendReport();
+  }
+
+  /** The row that runs beside nothing else. */
+  private get lone(): Row | null {
+    for (const row of this.known.values()) if (row.alone) return row;
+    return null;
   }
 
   /** Drops cancelled rows without running the model; must not overlap a turn. */
@@ -110,10 +125,12 @@ export class Scheduler {
     }
   }
 
-  private admit(): void {
+  private admit(lone: Row | null): void {
     if (this.prefilling !== null || this.decoding.length >= this.rows) return;
-    const row = this.waiting.shift();
-    if (row === undefined) return;
+    const row = lone ?? this.waiting[0];
+    const place = row === undefined ? -1 : this.waiting.indexOf(row);
+    if (row === undefined || place < 0) return;
+    this.waiting.splice(place, 1);
     this.prefilling = row;
     this.model.admit?.(this.decoding.length, row.request);
   }
@@ -174,12 +191,24 @@ export class Scheduler {
     return true;
   }
 
-  /** A run of one row among others. False when the generation has ended with it. */
+  /** The step of a row whose neighbours are paused; `count` as in decodeStep. */
+  private async decodeLone(row: Row, count: number): Promise<void> {
+    const index = this.decoding.indexOf(row);
+    if (index < 0 || index >= count || row.paused) return;
+    if (!(await this.decodeApart(row, index))) this.leave(index);
+  }
+
+  /** A run of one row among others, with a partner where its kernels must be a batch's. False when it has ended. */
   private async decodeApart(row: Row, index: number): Promise<boolean> {
+    const kernelClass = wantedClass(row, this.rules) ?? 'alone';
+    const inputs = [{ tokenId: row.nextToken, past: row.past }];
+    const before = kernelClass === 'batch' && index > 0 ? 1 : 0;
+    if (before === 1) inputs.unshift(partner(this.decoding[index - 1]!));
+    else if (kernelClass === 'batch') inputs.push(partner(this.decoding[index + 1] ?? this.prefilling));
     try {
-      const [logits] = await this.model.decode([{ tokenId: row.nextToken, past: row.past }], index);
+      const logits = await this.model.decode(inputs, index - before);
       row.past++;
-      return this.advance(row, logits!, 'alone');
+      return this.advance(row, logits[before]!, kernelClass);
     } catch (error) {
       this.fail(row, error);
       return false;
@@ -237,8 +266,10 @@ export class Scheduler {
   }
 
   private sendReport(): boolean {
-    const canAdmit = this.waiting.length > 0 && this.decoding.length < this.rows;
-    const runnable = this.prefilling !== null || canAdmit || this.decoding.some((row) => !row.paused);
+    const { lone } = this;
+    const waits = lone === null ? this.waiting.length > 0 : this.waiting.includes(lone);
+    const decodes = this.decoding.some((row) => !row.paused && (lone === null || row === lone));
+    const runnable = this.prefilling !== null || (waits && this.decoding.length < this.rows) || decodes;
     const report = this.report;
     this.report = emptyReport();
     this.emit({ ...report, idle: !runnable });

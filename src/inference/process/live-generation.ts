@@ -14,7 +14,7 @@ export class LiveGeneration implements Generation {
 
   constructor(
     private readonly listener: GenerationListener,
-    private readonly send: { cancel(): void; acknowledge(index: number): void },
+    private readonly send: { cancel(): void; acknowledge(index: number): void; share(): void },
   ) {
     this.ended = new Promise((resolve) => (this.settle = resolve));
   }
@@ -25,6 +25,10 @@ export class LiveGeneration implements Generation {
 
   acknowledge(index: number): void {
     if (!this.over) this.send.acknowledge(index);
+  }
+
+  share(): void {
+    if (!this.over) this.send.share();
   }
 
   prefilled(tokens: number): void {

@@ -1,7 +1,14 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '../../errors/index.js';
-import type { EngineModel, EngineModelInfo, InferenceEngine, ModelSpec, OpenOptions } from '../inference-engine.js';
+import {
+  RunnerLost,
+  type EngineModel,
+  type EngineModelInfo,
+  type InferenceEngine,
+  type ModelSpec,
+  type OpenOptions,
+} from '../inference-engine.js';
 import { runtimeVersion } from '../onnx/runtime-version.js';
 import { noteRunner } from './runner-list.js';
 import { RunnerModel } from './runner-model.js';
@@ -102,7 +109,7 @@ async function load(
       timer = setTimeout(() => refuse(`the load took longer than ${Math.round(seconds)} s`), seconds * 1000);
       signal?.addEventListener('abort', abort, { once: true });
       if (signal?.aborted) abort();
-      void runner.gone.then(refuse);
+      void runner.gone.then((how) => reject(new RunnerLost(how)));
       runner.onMessage((message) => {
         if (message.kind === 'progress') options.progress?.(message.fraction);
         else if (message.kind === 'ready') resolve(message.info);

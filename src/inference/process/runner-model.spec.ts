@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EngineModelInfo, GenerationRequest, GenerationStep } from '../inference-engine.js';
+import type { EngineModelInfo, Generation, GenerationRequest, GenerationStep } from '../inference-engine.js';
 import type { FromRunner, ToRunner } from '../runner-protocol.js';
 import { RunnerModel, type RunnerLink } from './runner-model.js';
 
@@ -95,7 +95,44 @@ describe('the service side of a runner', () => {
     const generation = model.generate(REQUEST, { step: (step) => steps.push(step) });
     await model.close();
     runner.report(1, [['g', STEP]]);
-    expect(await generation.ended).toEqual({ outcome: 'lost', message: 'killed' });
+    expect(await generation.ended).toEqual({ outcome: 'lost', message: 'killed', alone: true });
     expect(steps).toEqual([]);
+  });
+
+  describe('of whom it says that it is to blame for the loss (WIRE B6)', () => {
+    const lost = async (
+      requests: GenerationRequest[],
+      before: (run: Record<string, Generation>) => void = () => undefined,
+    ): Promise<[Record<string, boolean>, boolean]> => {
+      const { runner, model } = start(60);
+      const runs = Object.fromEntries(
+        requests.map((request) => [request.id, model.generate(request, { step: () => undefined })]),
+      );
+      before(runs);
+      runner.kill();
+      const ends = await Promise.all(
+        Object.entries(runs).map(async ([id, { ended }]): Promise<[string, boolean]> => {
+          const end = await ended;
+          return [id, end.outcome === 'lost' && end.alone];
+        }),
+      );
+      return [Object.fromEntries(ends), (await model.gone).blamed];
+    };
+    const named = (id: string, alone = false): GenerationRequest => ({ ...REQUEST, id, alone });
+
+    it('nobody where there was nobody or several', async () => {
+      expect(await lost([])).toEqual([{}, false]);
+      expect(await lost([named('a'), named('b')])).toEqual([{ a: false, b: false }, false]);
+    });
+
+    it('the only one there', async () => {
+      expect(await lost([named('a')])).toEqual([{ a: true }, true]);
+    });
+
+    it('the one that ran alone while others were paused, until it shares', async () => {
+      expect(await lost([named('a'), named('b', true)])).toEqual([{ a: false, b: true }, true]);
+      const shared = await lost([named('a'), named('b', true)], ({ b }) => b?.share());
+      expect(shared).toEqual([{ a: false, b: false }, false]);
+    });
   });
 });

@@ -6,6 +6,7 @@ import type {
   Generation,
   GenerationListener,
   GenerationRequest,
+  RunnerEnd,
 } from '../inference-engine.js';
 import { checkRequest } from '../request-check.js';
 import type { FromRunner, ToRunner } from '../runner-protocol.js';
@@ -33,7 +34,7 @@ export interface RunnerModelLimits {
 /** The service's side of an open model: sends requests, hands reports to their generations, watches for silence. */
 export class RunnerModel implements EngineModel {
   readonly incarnation = randomUUID();
-  readonly gone: Promise<{ expected: boolean; message: string }>;
+  readonly gone: Promise<RunnerEnd>;
   private readonly live = new Map<string, LiveGeneration>();
   private readonly acknowledged = new Map<string, number>();
   private readonly watchdog: Watchdog;
@@ -41,6 +42,9 @@ export class RunnerModel implements EngineModel {
   private dead = false;
   private closing = false;
   private stalled = false;
+  private progressed = false;
+  /** The generation that runs beside nothing else: the others are paused. */
+  private lone: string | null = null;
 
   constructor(
     readonly info: EngineModelInfo,
@@ -65,12 +69,14 @@ export class RunnerModel implements EngineModel {
     const generation = new LiveGeneration(listener, {
       cancel: () => this.send({ kind: 'cancel', id }),
       acknowledge: (index) => this.acknowledge(id, index),
+      share: () => this.share(id),
     });
     if (this.dead) {
-      generation.end({ outcome: 'lost', message: 'the runner is gone' });
+      generation.end({ outcome: 'lost', message: 'the runner is gone', alone: false });
       return generation;
     }
     this.live.set(id, generation);
+    if (request.alone) this.lone = id;
     this.send({ kind: 'generate', request });
     return generation;
   }
@@ -91,12 +97,19 @@ export class RunnerModel implements EngineModel {
     for (const [id, end] of report.ended) {
       this.live.get(id)?.end(end);
       this.live.delete(id);
+      if (this.lone === id) this.lone = null;
     }
     this.watchdog.heard(!report.idle || received < this.sent);
   }
 
+  private share(id: string): void {
+    if (this.lone === id) this.lone = null;
+    this.send({ kind: 'share', id });
+  }
+
   /** Goes out once per turn of the event loop for all rows, not once per token. */
   private acknowledge(id: string, index: number): void {
+    this.progressed = true;
     if (this.acknowledged.size === 0) setImmediate(() => this.sendAcknowledged());
     this.acknowledged.set(id, Math.max(index, this.acknowledged.get(id) ?? index));
   }
@@ -113,12 +126,14 @@ export class RunnerModel implements EngineModel {
     this.link.send(message);
   }
 
-  private lose(how: string): { expected: boolean; message: string } {
+  private lose(how: string): RunnerEnd {
     this.dead = true;
     this.watchdog.stop();
     const message = this.stalled ? `the runner made no progress for ${this.limits.stallSeconds} s and was ended` : how;
-    for (const generation of this.live.values()) generation.end({ outcome: 'lost', message });
+    const culprit = this.lone ?? (this.live.size === 1 ? [...this.live.keys()][0] : null);
+    for (const [id, generation] of this.live) generation.end({ outcome: 'lost', message, alone: id === culprit });
+    const blamed = this.live.size > 0 && culprit !== null;
     this.live.clear();
-    return { expected: this.closing, message };
+    return { expected: this.closing, message, blamed, progressed: this.progressed };
   }
 }

@@ -1,4 +1,4 @@
-import type { EngineModel, InferenceEngine, ModelSpec, OpenOptions } from '../../../src/inference/index.js';
+import type { EngineModel, InferenceEngine, ModelSpec, OpenOptions, RunnerEnd } from '../../../src/inference/index.js';
 
 /** A model that generates nothing: it is opened, closed and lost when the test says so. */
 export class ManualModel implements EngineModel {
@@ -15,8 +15,8 @@ export class ManualModel implements EngineModel {
     warnings: [] as string[],
   };
   closed = false;
-  private end!: (end: { expected: boolean; message: string }) => void;
-  readonly gone = new Promise<{ expected: boolean; message: string }>((resolve) => (this.end = resolve));
+  private end!: (end: RunnerEnd) => void;
+  readonly gone = new Promise<RunnerEnd>((resolve) => (this.end = resolve));
 
   constructor(readonly incarnation: string) {}
 
@@ -24,13 +24,13 @@ export class ManualModel implements EngineModel {
     throw new Error('a manual model does not generate');
   }
 
-  die(): void {
-    this.end({ expected: false, message: 'killed by the test' });
+  die(end: Partial<RunnerEnd> = {}): void {
+    this.end({ expected: false, message: 'killed by the test', blamed: false, progressed: false, ...end });
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    this.end({ expected: true, message: 'closed' });
+    this.end({ expected: true, message: 'closed', blamed: false, progressed: false });
     await this.gone;
   }
 }

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DomainError } from '../../../src/errors/index.js';
 import { loadConfig } from '../../../src/config/index.js';
 import type { ModelSeat } from '../../../src/models/index.js';
 import { FolderInspector } from '../../../src/models/folder-inspector.js';
@@ -37,7 +38,8 @@ beforeEach(async () => {
   const config = loadConfig({ LMSP_MAX_ROWS: `${MAX_ROWS}`, LMSP_MAX_WAITING_REQUESTS: `${MAX_WAITING}` });
   const inspector = new FolderInspector(distEntry('models/inspection-worker.js'));
   catalogue = new ModelCatalogue(test.store.units, test.store.reader, notices, inspector);
-  residency = new ModelResidency(new ModelLoader(catalogue, engine, config, notices), config, notices, clock);
+  const loader = new ModelLoader(catalogue, engine, config, notices);
+  residency = new ModelResidency(catalogue, loader, config, notices, clock);
   await catalogue.seed([folder.as('pocket'), other.as('other')]);
   seen.length = 0;
 });
@@ -52,7 +54,7 @@ const never = () => new AbortController().signal;
 
 function taken(id: string): ModelSeat {
   const seat = residency.seat(id);
-  if (seat === null) throw new Error('no seat was given');
+  if (seat === null || seat instanceof DomainError) throw new Error('no seat was given');
   return seat;
 }
 

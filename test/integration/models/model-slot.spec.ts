@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DomainError } from '../../../src/errors/index.js';
+import { RunnerLost, type RunnerEnd } from '../../../src/inference/index.js';
+import type { ModelSlot } from '../../../src/models/model-slot.js';
 import { SlotLab, taken } from './slot-lab.js';
 
 const failure = new DomainError('model_load_failed', 'cut file');
@@ -86,12 +88,98 @@ describe('a runner that dies', () => {
       const model = lab.engine.last().succeed();
       await seat.model;
       lab.clock.advance(livedMs);
-      model.die();
+      model.die({ blamed: true });
       await nextTurn();
       pauses.push(...lab.clock.pending());
       lab.clock.advance(30_000);
     }
     expect(pauses).toEqual([250, 500, 1000, 250]);
+  });
+});
+
+describe('a runner that dies while it loads (WIRE B4 row 15)', () => {
+  it('is replaced once: who waits stays, with a new owner; the second time the load has failed', async () => {
+    const slot = lab.slot(2);
+    const seat = taken(slot.takeSeat());
+    const { owner } = seat;
+    lab.engine.last().fail(new RunnerLost('the runner ended with signal SIGKILL'));
+    await nextTurn();
+    expect(lab.engine.openings).toHaveLength(2);
+    expect(seat.owner).not.toBe(owner);
+    const other = taken(slot.takeSeat());
+    expect(other.owner).toBe(seat.owner);
+    lab.engine.last().fail(new RunnerLost('the runner ended with signal SIGKILL'));
+    await expect(seat.model).rejects.toMatchObject({ code: 'model_load_failed' });
+    await expect(other.model).rejects.toMatchObject({ code: 'model_load_failed' });
+    expect(lab.engine.openings).toHaveLength(2);
+  });
+
+  it('a load that was refused is not tried again', async () => {
+    const seat = taken(lab.slot(2).takeSeat());
+    lab.engine.last().fail(new DomainError('model_load_failed', 'the graph is not supported'));
+    await expect(seat.model).rejects.toMatchObject({ code: 'model_load_failed' });
+    expect(lab.engine.openings).toHaveLength(1);
+  });
+});
+
+describe('quarantine (WIRE B6)', () => {
+  const die = async (slot: ModelSlot, end: Partial<RunnerEnd>): Promise<void> => {
+    const loading = slot.load();
+    await nextTurn();
+    const model = lab.engine.last().succeed();
+    await loading;
+    model.die(end);
+    await nextTurn();
+  };
+  const loseOnce = async (slot: ModelSlot, end: Partial<RunnerEnd>): Promise<void> => {
+    lab.clock.advance(30_000);
+    const seat = taken(slot.takeSeat());
+    const model = lab.engine.last().succeed();
+    await seat.model;
+    model.die(end);
+    await nextTurn();
+  };
+
+  it('follows three losses in a row with no row to blame and no step between: no seat until it is loaded by hand', async () => {
+    const slot = lab.slot(2);
+    for (let i = 0; i < 3; i += 1) await loseOnce(slot, {});
+    expect(lab.quarantined).toEqual(['m']);
+    expect(slot.isQuarantined).toBe(true);
+    lab.clock.advance(60_000);
+    expect(slot.takeSeat()).toBeNull();
+    expect(() => slot.takeSeatUnlessAwaited()).toThrow(/POST \/v1\/models\/load/);
+    await die(slot, {});
+    expect(slot.isQuarantined, 'the count began anew').toBe(false);
+  });
+
+  it.each([
+    ['a row that was alone', { blamed: true }],
+    ['a step on disk', { progressed: true }],
+  ])('%s in between begins the count anew', async (_, between) => {
+    const slot = lab.slot(2);
+    for (const end of [{}, {}, between, {}, {}]) await loseOnce(slot, end);
+    expect(lab.quarantined).toEqual([]);
+    await loseOnce(slot, {});
+    expect(lab.quarantined).toEqual(['m']);
+  });
+
+  it('refuses those who wait in the foreground', async () => {
+    const slot = lab.slot(1);
+    const seat = taken(slot.takeSeat());
+    const waiting = slot.join(new AbortController().signal);
+    slot.quarantine();
+    await expect(waiting).rejects.toMatchObject({ code: 'model_unavailable' });
+    seat.release();
+  });
+
+  it('a runner that made progress is replaced at once, however often it dies', async () => {
+    const slot = lab.slot(1);
+    const pauses: number[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      await loseOnce(slot, { blamed: true, progressed: true });
+      pauses.push(...lab.clock.pending());
+    }
+    expect(pauses).toEqual([250, 250, 250, 250]);
   });
 });
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CONFIG, loadConfig } from '../../../src/config/index.js';
 import type { ErrorBody } from '../../../src/errors/index.js';
 import { configureApp, EDGE_OPTIONS, HttpModule } from '../../../src/http/index.js';
-import type { ModelObject } from '../../../src/models/index.js';
+import type { ModelObject, ModelSeat } from '../../../src/models/index.js';
 import { FolderInspector } from '../../../src/models/folder-inspector.js';
 import { ModelCatalogue } from '../../../src/models/model-catalogue.js';
 import { ModelLoader } from '../../../src/models/model-loader.js';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const inspector = new FolderInspector(distEntry('models/inspection-worker.js'));
   const catalogue = new ModelCatalogue(test.store.units, test.store.reader, notices, inspector);
   const loader = new ModelLoader(catalogue, engine, config, notices);
-  residency = new ModelResidency(loader, config, notices, new MonotonicClock());
+  residency = new ModelResidency(catalogue, loader, config, notices, new MonotonicClock());
   await catalogue.seed([folder.as('pocket'), { ...folder.as('org/deep/name'), aliases: ['gpt-local'] }]);
   const module = await Test.createTestingModule({
     imports: [HttpModule],
@@ -104,10 +104,10 @@ describe('/v1/models (WIRE B2)', () => {
     expect(loaded.body).toMatchObject({ id: 'pocket', lmsp: { state: 'loaded', loaded_at: expect.any(Number) } });
     expect((await get('/pocket')).body).toEqual(loaded.body);
 
-    const seat = residency.seat('pocket');
+    const seat = residency.seat('pocket') as ModelSeat;
     const refused = await post('/unload', { model: 'pocket' });
     expect([refused.status, refused.body.error.code]).toEqual([409, 'model_in_use']);
-    seat?.release();
+    seat.release();
 
     const unloaded = await post('/unload', { model: 'pocket' });
     expect(unloaded.status).toBe(200);

@@ -13,6 +13,7 @@ export class SlotLab {
   /** One entry for each time the claim side was told of a free seat. */
   readonly told: string[] = [];
   readonly lost: string[] = [];
+  readonly quarantined: string[] = [];
 
   slot(rows: number, seatFree = (id: string) => void this.told.push(id)): ModelSlot {
     return new ModelSlot('m', {
@@ -21,6 +22,7 @@ export class SlotLab {
       stopping: this.stopping.signal,
       open: () => this.engine.open(spec, { signal: this.stopping.signal }),
       lost: (id, reason) => void this.lost.push(`${id}: ${reason}`),
+      quarantined: (id) => void this.quarantined.push(id),
       seatFree,
     });
   }

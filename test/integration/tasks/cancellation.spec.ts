@@ -49,7 +49,7 @@ describe('cancel (WIRE B4)', () => {
     ['finished', async () => ({ kind: 'completed', result: { answer: 42 } })],
     ['reached its limit', async () => ({ kind: 'limited' })],
     ['failed', () => Promise.reject(new Error('late'))],
-    ['lost its runner', async () => ({ kind: 'lost', message: 'gone' })],
+    ['lost its runner', async () => ({ kind: 'lost', message: 'gone', alone: true })],
   ] as [string, () => ReturnType<typeof lab.handler.script>][])(
     'R3, row 11: a run that %s after the cancel is cancelled; what it came to is dropped',
     async (_, end) => {
@@ -102,7 +102,7 @@ describe('cancel (WIRE B4)', () => {
     lab.handler.script = () => gate.promise.then(() => ({ kind: 'completed' }));
     const id = await running();
     const claim = claimOf(await lab.task(id));
-    await lab.write((tx) => lab.lifecycle.interruptLost(tx, claim));
+    await lab.write((tx) => lab.lifecycle.interruptLost(tx, claim, { interruptions: 1, suspicion: 2 }));
     await lab.write((tx) => lab.lifecycle.takeUp(tx, id, 'run_2'));
     expect(await lab.cancellation.cancel(id)).toMatchObject({ status: 'cancelled', attempt: 2 });
     gate.resolve();

@@ -134,7 +134,7 @@ describe('the live end', () => {
   it('a reader survives a requeue: the second start follows in the same log', async () => {
     const task = await lab.bring('running');
     const reading = read(task.id, 2);
-    await lab.write((tx) => lab.lifecycle.requeueLost(tx, claimOf(task)));
+    await lab.write((tx) => lab.lifecycle.requeueLost(tx, claimOf(task), { interruptions: 1, suspicion: 2 }));
     await lab.write((tx) => lab.lifecycle.start(tx, task.id, 'run_2'));
     await complete(await lab.task(task.id));
     expect((await reading).map(({ type }) => type)).toEqual([

@@ -100,36 +100,6 @@ describe('the end of a run', () => {
       error,
     });
   });
-
-  it('WIRE B4 row 15: a task whose runner is lost waits again, until it has lost one too often (row 8)', async () => {
-    lab.handler.script = async () => ({ kind: 'lost', message: 'the runner ended' });
-    const task = await endOf({ maxInterruptions: 3 });
-    expect(task).toMatchObject({ status: 'failed', attempt: 3, interruptions: 2, startCount: 2 });
-    expect(task.error).toMatchObject({ code: 'model_error', message: 'the runner ended' });
-    const again = ['response.in_progress', 'response.queued'];
-    expect(await tail(task.id)).toEqual([...again, ...again, 'response.in_progress', 'error', 'response.failed']);
-  });
-
-  it.each([
-    ['has policy fail', { onRestart: 'fail' }],
-    ['is in the foreground', { background: false }],
-    ['allows no interruption', { maxInterruptions: 1 }],
-  ] as [string, Partial<TaskDraft>][])('WIRE B4 row 15: a lost task that %s fails at once', async (_, overrides) => {
-    lab.handler.script = async () => ({ kind: 'lost', message: 'the runner ended' });
-    const task = await endOf(overrides);
-    expect(task).toMatchObject({ status: 'failed', attempt: 1 });
-    expect(await tail(task.id)).toEqual(['response.in_progress', 'error', 'response.failed']);
-  });
-
-  it('a task that was lost once and then completes is completed', async () => {
-    let lost = false;
-    lab.handler.script = async () => {
-      if (lost) return { kind: 'completed' };
-      lost = true;
-      return { kind: 'lost', message: 'the runner ended' };
-    };
-    expect(await endOf()).toMatchObject({ status: 'completed', attempt: 2, startCount: 1, interruptions: 1 });
-  });
 });
 
 describe('loading', () => {

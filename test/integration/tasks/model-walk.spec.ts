@@ -106,9 +106,9 @@ async function send(id: string, name: string, stale: boolean): Promise<unknown> 
       case 'confirm':
         return lifecycle.confirmCancel(tx, id);
       case 'requeue':
-        return lifecycle.requeueLost(tx, claim);
+        return lifecycle.requeueLost(tx, claim, { interruptions: 1, suspicion: 2 });
       case 'interrupt':
-        return lifecycle.interruptLost(tx, claim);
+        return lifecycle.interruptLost(tx, claim, { interruptions: 1, suspicion: 2 });
       case 'takeUp':
         return lifecycle.takeUp(tx, id, 'run_1');
       default:

@@ -129,7 +129,7 @@ describe('the clean stop (WIRE B6)', () => {
   it.each([
     ['completes', async () => ({ kind: 'completed' })],
     ['throws', () => Promise.reject(new Error('late'))],
-    ['loses its runner', async () => ({ kind: 'lost', message: 'gone' })],
+    ['loses its runner', async () => ({ kind: 'lost', message: 'gone', alone: true })],
   ] as [string, () => ReturnType<typeof lab.handler.script>][])(
     'a background run that %s after the stop has begun to end the runs writes no status',
     async (_, end) => {

@@ -17,7 +17,7 @@ const NEW_TASK: Omit<Task, 'id' | 'responseId'> = {
   maxInterruptions: 3,
   startCount: 0,
   owner: null,
-  suspect: false,
+  suspicion: 0,
   lastSequenceNumber: -1,
   input: null,
   result: null,
