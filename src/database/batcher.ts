@@ -2,13 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '../errors/index.js';
 import { StorageFault, type StorageFaultKind } from './storage-fault.js';
 import type { Tx } from './tx.js';
-import type { UnitOfWork } from './unit-of-work.js';
+import type { UnitKind, UnitOfWork } from './unit-of-work.js';
 
 const PAUSE_AFTER_FAULT_MS = 50;
 const WAITING_BATCHES = 64;
 
 export interface BatcherOptions<I, O> {
   units: UnitOfWork;
+  /** What its units are for. */
+  kind: UnitKind;
   /** Most inputs in one transaction. */
   maxBatch: number;
   /** Most inputs waiting; further ones are refused with storage_busy. 64 batches by default. */
@@ -94,13 +96,14 @@ export class Batcher<I, O> {
   private async writeOne(): Promise<void> {
     let batch: Array<Entry<I, O>> = [];
     let outcomes: Array<() => O> = [];
+    const purpose = { kind: this.options.kind, operations: () => batch.length };
     try {
       await this.options.units.run(async (tx) => {
         // Inside the unit: whoever queued up meanwhile comes along, and a unit before this one could still `take`.
         batch = this.nextBatch();
         tx.afterRollback(() => this.putBack(batch));
         if (batch.length > 0) outcomes = await this.runBatch(tx, batch);
-      });
+      }, purpose);
     } catch (error) {
       await this.handleFailure(batch, error);
       return;

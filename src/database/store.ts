@@ -48,6 +48,15 @@ interface OpenSources {
   upgrade: StoreUpgrade | null;
 }
 
+/** Bytes. */
+export interface StoreSizes {
+  main: number;
+  /** Written and not yet folded into the main file. */
+  wal: number;
+  /** In the main file, to be used again or given back. */
+  free: number;
+}
+
 /** The open database of one data directory, held by this process alone. */
 export class Store {
   readonly reader: StoreReader;
@@ -68,6 +77,17 @@ export class Store {
   /** Bytes of the write-ahead log, which a stuck reader lets grow. */
   walBytes(): Promise<number> {
     return sizeOf(`${this.file}-wal`);
+  }
+
+  async sizes(): Promise<StoreSizes> {
+    const [main, wal, [row]] = await Promise.all([
+      sizeOf(this.file),
+      this.walBytes(),
+      this.reader.query<{ free: number }>(
+        'select freelist_count * page_size as free from pragma_freelist_count(), pragma_page_size()',
+      ),
+    ]);
+    return { main, wal, free: row?.free ?? 0 };
   }
 
   /** Refuses new units, waits for the submitted ones, folds the write-ahead log into the file and frees the directory. */

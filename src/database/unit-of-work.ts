@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { NestedUnit, StoreClosed, UnitTimedOut } from './database.errors.js';
 import { OpenUnit } from './open-unit.js';
-import { StorageFault, storageFault } from './storage-fault.js';
+import { StorageFault, storageFault, type StorageFaultKind } from './storage-fault.js';
 import type { Tx } from './tx.js';
 import type { GuardedDatabase } from './write-guard.js';
 
@@ -23,6 +23,25 @@ export interface UnitOfWorkOptions {
 export interface Fold {
   /** False: a reader of another process, or its lock, keeps the rest from being folded in. */
   complete: boolean;
+}
+
+/** What a unit is for: creates that came together, events of running tasks, anything else. */
+export const UNIT_KINDS = ['accept', 'steps', 'other'] as const;
+export type UnitKind = (typeof UNIT_KINDS)[number];
+
+/** What whoever submits a unit says of it, for figures. */
+export interface UnitPurpose {
+  kind: UnitKind;
+  /** Inputs that it writes; asked after the commit. Absent: it is no batch. */
+  operations?: () => number;
+}
+
+/** A unit that is on disk. */
+export interface CommittedUnit {
+  kind: UnitKind;
+  operations: number | null;
+  /** The COMMIT alone: the wait for the disk. Milliseconds. */
+  commitMs: number;
 }
 
 /** A unit from its submission to its end. */
@@ -47,6 +66,8 @@ export class UnitOfWork {
   private readonly turns: Turn[] = [];
   private tail: Promise<unknown> = Promise.resolve();
   private closing = false;
+  private fault: StorageFaultKind | null = null;
+  private readonly listeners = new Set<(unit: CommittedUnit) => void>();
 
   constructor(
     writer: DataSource,
@@ -65,8 +86,8 @@ export class UnitOfWork {
    * everything back; a lock, a full or a failing disk reject as StorageFault. Inside: database calls only, each awaited,
    * no Promise.all, no other `run`.
    */
-  run<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.inTurn(() => this.transact(work));
+  run<T>(work: (tx: Tx) => Promise<T>, purpose: UnitPurpose = { kind: 'other' }): Promise<T> {
+    return this.inTurn(() => this.transact(work, purpose));
   }
 
   /**
@@ -93,6 +114,22 @@ export class UnitOfWork {
     return oldest ? performance.now() - oldest.since : 0;
   }
 
+  /** Units that have not ended. */
+  get queueLength(): number {
+    return this.turns.length;
+  }
+
+  /** What the disk did to the last unit that it could do something to; null: the last commit succeeded. */
+  get lastFault(): StorageFaultKind | null {
+    return this.fault;
+  }
+
+  /** Hears of every commit, after the unit's own callbacks. Returns the function that takes the listener away again. */
+  onCommit(listener: (unit: CommittedUnit) => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
   /** Takes no further unit and resolves when the submitted ones have ended. */
   async close(): Promise<void> {
     this.closing = true;
@@ -115,6 +152,7 @@ export class UnitOfWork {
       return await perform();
     } catch (error) {
       const fault = storageFault(error);
+      this.fault = fault ?? this.fault;
       if (fault === 'full') await this.options.onFull();
       if (fault === null || error instanceof StorageFault) throw error;
       throw new StorageFault(fault, error);
@@ -123,26 +161,41 @@ export class UnitOfWork {
     }
   }
 
-  private async transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  private async transact<T>(work: (tx: Tx) => Promise<T>, purpose: UnitPurpose): Promise<T> {
     const unit = this.openUnit();
     await this.begin(unit);
     let value: T;
+    let commitMs: number;
     try {
       value = await this.scope.run({ unit, sending: false }, () => this.withinLimit(unit, work));
+      const since = performance.now();
       await this.control(unit, 'COMMIT');
+      commitMs = performance.now() - since;
     } catch (error) {
       // Also where SQLite has rolled back by itself, as it does when the disk is full: then this fails, which heals.
       await this.control(unit, 'ROLLBACK').catch(() => undefined);
       unit.announceRollback(this.options.onCallbackError);
       throw error;
     }
+    this.fault = null;
     unit.announceCommit(this.options.onCallbackError);
+    this.tell({ kind: purpose.kind, operations: purpose.operations?.() ?? null, commitMs });
     return value;
   }
 
   private openUnit(): OpenUnit {
     const unit: OpenUnit = new OpenUnit(this.runner, (send) => this.scope.run({ unit, sending: true }, send));
     return unit;
+  }
+
+  private tell(unit: CommittedUnit): void {
+    for (const listener of this.listeners) {
+      try {
+        listener(unit);
+      } catch (error) {
+        this.options.onCallbackError(error);
+      }
+    }
   }
 
   /** IMMEDIATE takes the write lock now, where the busy time-out is honoured; a later upgrade would not wait (STACK 2.2). */

@@ -1,5 +1,6 @@
 export {
   INFERENCE_ENGINE,
+  type EngineActivity,
   type EngineModel,
   type EngineModelInfo,
   type ExactPromises,

@@ -142,6 +142,8 @@ export type GenerationEnd =
 export interface RunnerEnd {
   /** By close(). */
   expected: boolean;
+  /** It had made no progress for too long and was ended. */
+  stalled: boolean;
   message: string;
   /** A generation that was lost with it was the only one that ran there. */
   blamed: boolean;
@@ -175,6 +177,19 @@ export interface Generation {
   share(): void;
 }
 
+/** A moment of an opened model. */
+export interface EngineActivity {
+  /** Sequences with tokens in the cache. */
+  rows: number;
+  /** Tokens that the cache holds, and that it has room for. */
+  cachedTokens: number;
+  cacheCapacityTokens: number;
+  /** Memory of the process. */
+  residentBytes: number;
+  /** Since the last sign of progress, while there is work; 0 when idle. Milliseconds, to a second. */
+  silentMs: number;
+}
+
 /** An opened model: one child process that owns session, KV slab, scheduler, sampler, detokeniser and stop scan. */
 export interface EngineModel {
   readonly info: EngineModelInfo;
@@ -182,6 +197,8 @@ export interface EngineModel {
   readonly incarnation: string;
   /** Settles when the process is gone, by close() or by accident; never rejects. */
   readonly gone: Promise<RunnerEnd>;
+  /** What it is doing at the moment; for figures, never for decisions. */
+  activity(): Promise<EngineActivity>;
   /**
    * Starts a generation; waits inside the engine while all rows are taken. Throws
    * DomainError: invalid_value (an id out of range, a name in use), context_length_exceeded (prompt >= contextLength; the

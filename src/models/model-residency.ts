@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
 import { ServiceStopping, type DomainError } from '../errors/index.js';
-import type { ExactPromises } from '../inference/index.js';
-import { Notices } from '../notices/index.js';
+import type { EngineActivity, ExactPromises } from '../inference/index.js';
+import { Notices, type NoticeTypes } from '../notices/index.js';
+import type { GenerationFigures } from './metered-model.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import { ModelLoader } from './model-loader.js';
 import type { ModelRuntime } from './model-object.js';
@@ -34,7 +35,9 @@ export class ModelResidency {
       clock,
       stopping: this.stopping.signal,
       open: (modelId) => loader.open(modelId, this.stopping.signal),
-      lost: (modelId, reason) => notices.emit('runner.lost', { model: modelId, reason }),
+      lost: (modelId, reason, stalled) =>
+        notices.emit('runner.lost', { model: modelId, reason, cause: stalled ? 'stalled' : 'ended' }),
+      generated: (modelId, figures) => notices.emit('generation.ended', generationNotice(modelId, figures)),
       quarantined: (modelId) => void this.rememberQuarantine(modelId),
       seatFree: (modelId) => {
         for (const listener of this.listeners) listener(modelId);
@@ -91,7 +94,7 @@ export class ModelResidency {
   /** Ends the model's process; fine if it has none. Throws model_in_use while it is loading or has seats held. */
   async unload(modelId: string): Promise<void> {
     const unloaded = await this.slots.get(modelId)?.unload();
-    if (unloaded) this.notices.emit('model.unloaded', { model: modelId });
+    if (unloaded) this.notices.emit('model.unloaded', { model: modelId, reason: 'requested' });
   }
 
   /** Null: neither loaded nor being loaded. */
@@ -102,6 +105,15 @@ export class ModelResidency {
   /** What holds bit by bit, as the model's last load found; null: it has not been loaded since the start. */
   exact(modelId: string): ExactPromises | null {
     return this.slots.get(modelId)?.exact ?? null;
+  }
+
+  /** What each loaded model is doing at the moment. */
+  async activities(): Promise<{ modelId: string; activity: EngineActivity }[]> {
+    const loaded = [...this.slots].flatMap(([modelId, slot]) => {
+      const activity = slot.activity();
+      return activity === null ? [] : [activity.then((found) => ({ modelId, activity: found }))];
+    });
+    return Promise.all(loaded);
   }
 
   /** Ends all processes whoever uses them (WIRE B6, clean stop); seats and loads are refused from now on. */
@@ -133,4 +145,16 @@ export class ModelResidency {
     }
     return slot;
   }
+}
+
+function generationNotice(model: string, figures: GenerationFigures): NoticeTypes['generation.ended'] {
+  return {
+    model,
+    outcome: figures.outcome,
+    prompt_tokens: figures.promptTokens,
+    output_tokens: figures.outputTokens,
+    replayed_tokens: figures.replayedTokens,
+    first_token_ms: figures.firstTokenMs,
+    decode_ms: figures.decodeMs,
+  };
 }

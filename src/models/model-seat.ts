@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EngineModel } from '../inference/index.js';
+import { MeteredModel, type GenerationFigures } from './metered-model.js';
 import type { ModelRuntime } from './model-object.js';
 
 /** A held place among the rows of one load of a model; unload waits for it (HOUSE 6). */
@@ -43,8 +44,12 @@ export class Incarnation {
     this.owner = randomUUID();
   }
 
-  seat(released: () => void): ModelSeat {
+  /** `generated` hears what each generation of the seat came to. */
+  seat(released: () => void, generated: (figures: GenerationFigures) => void): ModelSeat {
     this.seats += 1;
+    const since = performance.now();
+    const model = this.model.then((opened) => new MeteredModel(opened, since, generated));
+    model.catch(() => undefined);
     const owner = (): string => this.owner;
     let held = true;
     return {
@@ -52,7 +57,7 @@ export class Incarnation {
         return owner();
       },
       resident: this.opened !== null,
-      model: this.model,
+      model,
       release: () => {
         if (!held) return;
         held = false;

@@ -1,5 +1,12 @@
 import { ServiceStopping } from '../errors/index.js';
-import { RunnerLost, type EngineModel, type ExactPromises, type RunnerEnd } from '../inference/index.js';
+import {
+  RunnerLost,
+  type EngineActivity,
+  type EngineModel,
+  type ExactPromises,
+  type RunnerEnd,
+} from '../inference/index.js';
+import type { GenerationFigures } from './metered-model.js';
 import type { ModelRuntime } from './model-object.js';
 import { Incarnation, type ModelSeat } from './model-seat.js';
 import { asLoadError, modelInUse, modelQuarantined } from './models.errors.js';
@@ -20,9 +27,10 @@ export interface SlotSurroundings {
   /** Verifies and opens the model; loads of all models run one at a time. */
   open(modelId: string): Promise<EngineModel>;
   /** The process died although nobody ended it. */
-  lost(modelId: string, reason: string): void;
+  lost(modelId: string, reason: string, stalled: boolean): void;
   /** It died so once too often, and no row is to blame: nothing is to be loaded until a person says so. */
   quarantined(modelId: string): void;
+  generated(modelId: string, figures: GenerationFigures): void;
   /** A seat that was refused to the claim side may be had now. */
   seatFree(modelId: string): void;
 }
@@ -61,6 +69,11 @@ export class ModelSlot {
 
   get isQuarantined(): boolean {
     return this.inQuarantine;
+  }
+
+  /** Of the loaded model; null: it is not loaded. */
+  activity(): Promise<EngineActivity> | null {
+    return this.current?.opened?.activity() ?? null;
   }
 
   get waiting(): number {
@@ -151,7 +164,10 @@ export class ModelSlot {
 
   private take(): ModelSeat {
     const incarnation = this.current ?? this.begin();
-    return incarnation.seat(() => this.distribute());
+    return incarnation.seat(
+      () => this.distribute(),
+      (figures) => this.surroundings.generated(this.modelId, figures),
+    );
   }
 
   private begin(): Incarnation {
@@ -197,7 +213,7 @@ export class ModelSlot {
     incarnation.loadedAt = Date.now();
     void model.gone.then((end) => {
       if (incarnation !== this.current || this.stopping) return;
-      this.surroundings.lost(this.modelId, end.message);
+      this.surroundings.lost(this.modelId, end.message, end.stalled);
       this.countLoss(end);
       this.dropCurrent(clock.now() - since, end.progressed);
     });

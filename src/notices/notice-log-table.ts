@@ -63,11 +63,16 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'model.loaded': { level: 'info', msg: 'model loaded', fields: ['model', 'duration_ms', 'kv_mode', 'resident_bytes'] },
   'model.warning': { level: 'warn', msg: 'model needs attention', fields: ['model', 'reason'] },
   'model.load_failed': { level: 'error', msg: 'model load failed', fields: ['model', 'error_code', 'reason'] },
-  'model.unloaded': { level: 'info', msg: 'model unloaded', fields: ['model'] },
+  'model.unloaded': { level: 'info', msg: 'model unloaded', fields: ['model', 'reason'] },
   'model.quarantined': { level: 'error', msg: 'model quarantined', fields: ['model'] },
   'model.broken': { level: 'error', msg: 'model broken', fields: ['model', 'error_code', 'reason'] },
 
-  'runner.lost': { level: 'error', msg: 'runner lost', fields: ['model', 'reason'] },
+  'generation.ended': {
+    level: 'debug',
+    msg: 'generation ended',
+    fields: ['model', 'outcome', 'prompt_tokens', 'output_tokens', 'replayed_tokens', 'first_token_ms', 'decode_ms'],
+  },
+  'runner.lost': { level: 'error', msg: 'runner lost', fields: ['model', 'cause', 'reason'] },
   'runner.log': { level: 'warn', msg: 'runner wrote to standard error', fields: ['model', 'pid', 'line'] },
 
   'http.request': {
@@ -91,6 +96,12 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'store.wal_folded': { level: 'info', msg: 'write-ahead log emptied', fields: ['bytes'] },
   'store.check_failed': { level: 'warn', msg: 'look at the store failed', fields: ['error'] },
 
+  'step.stored': { level: 'trace', msg: 'step stored', fields: ['task_id', 'events', 'duration_ms'] },
+  'unit.committed': {
+    level: ({ kind }) => (kind === 'steps' ? 'trace' : 'debug'),
+    msg: 'unit committed',
+    fields: ['kind', 'operations', 'duration_ms'],
+  },
   'storage.retry': { level: 'warn', msg: 'write is tried again', fields: ['fault'] },
   'listener.failed': { level: 'error', msg: 'listener of a notice failed', fields: ['notice', 'error'] },
 };

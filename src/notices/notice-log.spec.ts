@@ -54,13 +54,14 @@ const transition: NoticeTypes['task.transition'] = {
 describe('the log of notices (OPERATE 4)', () => {
   it('writes one JSON line with ISO time, level as a word, constant message and the fields', () => {
     const { notices, lines } = listen();
-    notices.emit('model.unloaded', { model: 'pocket' });
+    notices.emit('model.unloaded', { model: 'pocket', reason: 'requested' });
     expect(lines()).toEqual([
       {
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
         level: 'info',
         msg: 'model unloaded',
         model: 'pocket',
+        reason: 'requested',
       },
     ]);
   });

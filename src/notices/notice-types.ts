@@ -83,12 +83,24 @@ export interface NoticeTypes {
   /** The model works, but not as its user may expect: no end token, say. */
   'model.warning': { model: string; reason: string };
   'model.load_failed': { model: string; error_code: string; reason: string };
-  'model.unloaded': { model: string };
+  'model.unloaded': { model: string; reason: string };
   /** Its process died again and again; nothing of it runs until it is loaded by hand. */
   'model.quarantined': { model: string };
   'model.broken': { model: string; error_code: string; reason: string };
 
-  'runner.lost': { model: string; reason: string };
+  /** One generation has ended, however. Tokens, and milliseconds: from the claim to the first new token, from it to the last. */
+  'generation.ended': {
+    model: string;
+    outcome: string;
+    prompt_tokens: number;
+    output_tokens: number;
+    replayed_tokens: number;
+    first_token_ms: number | null;
+    decode_ms: number;
+  };
+
+  /** `cause`: `stalled` or `ended`; `reason` says it in words. */
+  'runner.lost': { model: string; reason: string; cause: string };
   /** A line that the model process or its native library wrote to standard error. */
   'runner.log': { model: string; pid: number; line: string };
 
@@ -117,6 +129,10 @@ export interface NoticeTypes {
   /** A look at the room and the write-ahead log failed; the next one comes. */
   'store.check_failed': { error: unknown };
 
+  /** A step of a running task is on disk; `duration_ms`: since it was handed over, its wait included. */
+  'step.stored': { task_id: string; events: number; duration_ms: number };
+  /** A unit of work is on disk. `operations`: inputs of a batch; `duration_ms`: of the COMMIT, the wait for the disk. */
+  'unit.committed': { kind: string; operations: number | null; duration_ms: number };
   /** The database refused a write that is tried again. */
   'storage.retry': { fault: string };
   /** A listener of a notice threw; whoever emitted the notice is not disturbed. */

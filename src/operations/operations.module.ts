@@ -15,12 +15,18 @@ import { LabelValues } from './metrics/label-values.js';
 import { MetricsListener } from './metrics/metrics-listener.js';
 import { MetricsController } from './metrics/metrics.controller.js';
 import { Metrics } from './metrics/metrics.js';
+import { EngineReadings } from './metrics/engine-readings.js';
+import { QueueTally } from './metrics/queue-tally.js';
 import { ReadingsTaker } from './metrics/readings.js';
+import { ServiceReadings } from './metrics/service-readings.js';
+import { StoreReadings } from './metrics/store-readings.js';
+import { TaskReadings } from './metrics/task-readings.js';
 import { ReadinessGate } from './readiness-gate.js';
 import { Readiness } from './readiness.js';
 import { RetentionController } from './retention.controller.js';
 import { loadServiceIdentity, SERVICE_IDENTITY } from './service-identity.js';
 import { ServiceObstacles } from './service-obstacles.js';
+import { StoreNotices } from './store-notices.js';
 import { ServiceController } from './service.controller.js';
 import { StoreCare } from './store-care.js';
 
@@ -43,7 +49,13 @@ export class OperationsModule implements NestModule {
         StoreCare,
         ServiceObstacles,
         LabelValues,
+        QueueTally,
+        TaskReadings,
+        ServiceReadings,
+        EngineReadings,
+        StoreReadings,
         ReadingsTaker,
+        StoreNotices,
         Metrics,
         ClosedSets,
         MetricsListener,

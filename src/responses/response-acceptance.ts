@@ -30,6 +30,7 @@ export class ResponseAcceptance {
   ) {
     this.batcher = new Batcher({
       units,
+      kind: 'accept',
       maxBatch: config.acceptBatchSize,
       // One that came at the end of another's wait has its own before it; waiting makes no room on a full disk.
       storageWaitMs: (fault) => (fault === 'busy' ? config.busyTimeoutMs : 0),

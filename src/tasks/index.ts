@@ -17,7 +17,7 @@ export {
 } from './task-handlers.js';
 export { errorPayload, TaskLifecycleService } from './task-lifecycle.service.js';
 export { eventJson, readEvents, readSnapshot, type Queryable, type StoredEvent } from './task-log.js';
-export { TaskQueries, type TaskPageRequest, type Workload } from './task-queries.js';
+export { TaskQueries, type Lane, type TaskPageRequest } from './task-queries.js';
 export { TaskRecovery, type RecoveryReport } from './task-recovery.js';
 export { TaskRunner } from './task-runner.js';
 export { TaskStop } from './task-stop.js';
@@ -28,6 +28,7 @@ export {
   TASK_STATUSES,
   TERMINAL_STATUSES,
   UNFINISHED_STATUSES,
+  type HeldStatus,
   type LifecycleEvent,
   type OnRestart,
   type TaskStatus,

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
 import { Batcher, storageFault, UnitOfWork, type Tx } from '../database/index.js';
+import { Notices } from '../notices/index.js';
 import { EventFeed } from './event-feed.js';
 import { writeSteps, type StepGroup } from './step-writer.js';
 import type { Claim } from './task.js';
@@ -32,10 +33,12 @@ export class TaskJournal {
   constructor(
     units: UnitOfWork,
     private readonly feed: EventFeed,
+    private readonly notices: Notices,
     @Inject(CONFIG) config: Config,
   ) {
     this.batcher = new Batcher({
       units,
+      kind: 'steps',
       maxBatch: STEPS_PER_COMMIT,
       storageWaitMs: () => config.storageWaitSeconds * 1000,
       keeps: ({ claim }) => this.ending.has(claim.taskId),
@@ -50,9 +53,13 @@ export class TaskJournal {
   append(claim: Claim, step: TaskStep, proven = false): Promise<void> {
     const refusal = this.refused.get(claim.taskId);
     if (refusal) return Promise.reject(refusal);
-    const stored = this.batcher.submit({ claim, step, proven }).catch((error: unknown) => {
-      throw error instanceof StaleClaim ? error : this.refuse(claim.taskId, error);
-    });
+    const since = performance.now();
+    const stored = this.batcher.submit({ claim, step, proven }).then(
+      () => this.tellStored(claim, step, performance.now() - since),
+      (error: unknown) => {
+        throw error instanceof StaleClaim ? error : this.refuse(claim.taskId, error);
+      },
+    );
     const settled = stored.catch(() => undefined).finally(() => this.pending.delete(settled));
     this.pending.add(settled);
     return stored;
@@ -104,6 +111,10 @@ export class TaskJournal {
   /** Resolves when no step waits any more. */
   async drained(): Promise<void> {
     while (this.pending.size > 0) await Promise.all(this.pending);
+  }
+
+  private tellStored({ taskId }: Claim, { events }: TaskStep, durationMs: number): void {
+    this.notices.emit('step.stored', { task_id: taskId, events: events.length, duration_ms: durationMs });
   }
 
   private async write(tx: Tx, steps: ClaimedStep[]): Promise<Array<() => void>> {

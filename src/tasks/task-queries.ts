@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { StoreReader, type Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { taskFromRow, type Task, type TaskRow } from './task.js';
-import type { TaskStatus, UNFINISHED_STATUSES } from './task-transitions.js';
+import type { HeldStatus, TaskStatus } from './task-transitions.js';
 import { TaskNotFound } from './tasks.errors.js';
 
 export interface TaskPageRequest {
@@ -16,11 +16,10 @@ export interface TaskPageRequest {
   after?: string;
 }
 
-/** The unfinished tasks of one moment. */
-export interface Workload {
-  byStatus: Record<(typeof UNFINISHED_STATUSES)[number], number>;
-  /** Of each model for which tasks wait; `oldestAt`: epoch milliseconds of the accept of the one that stands first. */
-  queues: { model: string | null; waiting: number; oldestAt: number }[];
+/** Where tasks of one type and model wait for each other. */
+export interface Lane {
+  type: string;
+  model: string | null;
 }
 
 /** Reads of tasks, committed state only. A foreign task is as absent as one that never was (WIRE B0). */
@@ -71,29 +70,31 @@ export class TaskQueries {
     return new Map(rows.map((row) => [row.client_id, row.waiting]));
   }
 
-  /** Reads two small indexes, those of waiting and of held tasks, and one row for each lane. */
-  async workload(): Promise<Workload> {
-    const rows = await this.reader.query<{
-      status: keyof Workload['byStatus'];
-      model: string | null;
-      tasks: number;
-      oldest: number;
-    }>(
-      `with lanes as (select model, count(*) as tasks, min(position) as position from tasks
-                      where status = 'queued' group by type, model)
-       select 'queued' as status, lanes.model, sum(lanes.tasks) as tasks, min(first.created_at) as oldest
-       from lanes join tasks as first on first.position = lanes.position group by lanes.model
-       union all
-       select status, null, count(*), 0 from tasks
-       where status in ('loading', 'running', 'cancelling') group by status`,
+  /** Waiting tasks of each lane, as the unit sees them. Reads the whole index of them. */
+  async waitingByLane(tx: Tx): Promise<(Lane & { waiting: number })[]> {
+    return tx.query(`select type, model, count(*) as waiting from tasks where status = 'queued' group by type, model`);
+  }
+
+  /** When the task was accepted that stands first in each of the lanes, in epoch milliseconds; one look for each. */
+  async firstInLanes(lanes: Lane[]): Promise<(Lane & { acceptedAt: number })[]> {
+    const rows = await this.reader.query<Lane & { acceptedAt: number | null }>(
+      `select value->>'type' as type, value->>'model' as model,
+         (select created_at from tasks where status = 'queued' and type = value->>'type' and model is value->>'model'
+          order by position limit 1) as acceptedAt
+       from json_each(?)`,
+      [JSON.stringify(lanes)],
     );
-    const byStatus = { queued: 0, loading: 0, running: 0, cancelling: 0 };
-    for (const { status, tasks } of rows) byStatus[status] += tasks;
-    const queues = rows.filter(({ status }) => status === 'queued');
-    return {
-      byStatus,
-      queues: queues.map(({ model, tasks, oldest }) => ({ model, waiting: tasks, oldestAt: oldest })),
-    };
+    return rows.filter((row): row is Lane & { acceptedAt: number } => row.acceptedAt !== null);
+  }
+
+  /** Tasks that are being worked on, or wait for take-up: few, and in an index of their own. */
+  async heldByStatus(): Promise<Record<HeldStatus, number>> {
+    const rows = await this.reader.query<{ status: HeldStatus; held: number }>(
+      `select status, count(*) as held from tasks where status in ('loading', 'running', 'cancelling') group by status`,
+    );
+    const counts: Record<HeldStatus, number> = { loading: 0, running: 0, cancelling: 0 };
+    for (const { status, held } of rows) counts[status] = held;
+    return counts;
   }
 
   /** How many tasks of its lane are ahead of a queued one. */

@@ -22,6 +22,9 @@ export const UNFINISHED_STATUSES = [
   'cancelling',
 ] as const satisfies readonly TaskStatus[];
 
+/** Somebody works on the task, or it waits for take-up. */
+export type HeldStatus = Exclude<(typeof UNFINISHED_STATUSES)[number], 'queued'>;
+
 export const ON_RESTART_POLICIES = ['fail', 'retry', 'resume'] as const;
 export type OnRestart = (typeof ON_RESTART_POLICIES)[number];
 

@@ -5,6 +5,9 @@ const TITLES: Record<keyof typeof METRIC_GROUPS, string> = {
   service: 'Service',
   http: 'HTTP',
   tasks: 'Tasks',
+  tokens: 'Tokens',
+  engine: 'Models and their processes',
+  store: 'Store',
 };
 
 const REGISTRIES = {

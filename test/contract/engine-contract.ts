@@ -57,6 +57,22 @@ export function engineContract(name: string, start: () => Promise<EngineUnderTes
       });
     });
 
+    it('tells what it is doing: sequences, tokens in the cache, memory; nothing when idle (OPERATE 3.2)', async () => {
+      const capacity = ROWS * model.info.contextLength;
+      const idle = { rows: 0, cachedTokens: 0, cacheCapacityTokens: capacity, silentMs: 0 };
+      expect(await model.activity()).toMatchObject(idle);
+      const prompt = under.prompts[0]!;
+      const run = new Recording(model, endlessRequest(model, prompt, 1000));
+      await waitFor('some steps', () => run.steps.length > 3);
+      const busy = await model.activity();
+      expect(busy).toMatchObject({ rows: 1, cacheCapacityTokens: capacity });
+      expect(busy.cachedTokens).toBeGreaterThan(prompt.length + 3);
+      expect(busy.residentBytes).toBeGreaterThanOrEqual(1_000_000);
+      run.generation.cancel();
+      await run.ended;
+      expect(await model.activity()).toMatchObject(idle);
+    });
+
     describe('ends', () => {
       it('end by limit after exactly the allowed number of tokens', async () => {
         const run = new Recording(model, endlessRequest(model, under.prompts[0]!, 7));

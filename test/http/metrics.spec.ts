@@ -5,7 +5,8 @@ import { serviceVersion } from '../../src/config/index.js';
 import { Notices, type NoticeTypes } from '../../src/notices/index.js';
 import { Readiness } from '../../src/operations/index.js';
 import { HttpApp } from '../support/http-app.js';
-import { readPrometheusText, type ReadFamily } from '../support/prometheus-text.js';
+import { readPrometheusText } from '../support/prometheus-text.js';
+import { scrapeOf, valueOf } from '../support/scrape.js';
 import { waitFor } from '../support/wait-for.js';
 
 let app: HttpApp;
@@ -16,20 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-async function scrape(of: HttpApp = app): Promise<Map<string, ReadFamily>> {
-  const response = await of.fetch('GET', '/metrics');
-  expect(response.status).toBe(200);
-  return readPrometheusText(await response.text());
-}
-
-/** The value of a series; undefined where there is none. */
-function valueOf(families: Map<string, ReadFamily>, name: string, labels: Record<string, string> = {}) {
-  const family = families.get(name.replace(/_(bucket|sum|count)$/, '')) ?? families.get(name);
-  const sample = family?.samples.find(
-    (each) => each.name === name && Object.entries(labels).every(([label, value]) => each.labels[label] === value),
-  );
-  return sample?.value;
-}
+const scrape = () => scrapeOf(app);
 
 const transition: NoticeTypes['task.transition'] = {
   task_id: 'task_1',
@@ -87,9 +75,9 @@ describe('GET /metrics (WIRE B2, OPERATE 3.2)', () => {
     const accepted = await Promise.all(Array.from({ length: 11 }, () => app.accept()));
     const during = await waitFor('all rows to be taken', async () => {
       const families = await scrape();
-      return valueOf(families, 'lmsp_tasks', { status: 'running' }) === 8 ? families : null;
+      const [running, queued] = ['running', 'queued'].map((status) => valueOf(families, 'lmsp_tasks', { status }));
+      return running === 8 && queued === 3 ? families : null;
     });
-    expect(valueOf(during, 'lmsp_tasks', { status: 'queued' })).toBe(3);
     expect(valueOf(during, 'lmsp_tasks', { status: 'cancelling' })).toBe(0);
     expect(valueOf(during, 'lmsp_queue_oldest_age_seconds', { model: 'pocket' })).toBeGreaterThanOrEqual(0);
     app.engine.release('steps');
@@ -130,7 +118,7 @@ describe('GET /metrics (WIRE B2, OPERATE 3.2)', () => {
     const full = await HttpApp.start({ env: { LMSP_MAX_QUEUED_TASKS: '1', LMSP_MAX_ROWS: '0' } });
     await full.accept();
     expect((await full.create({ background: true })).status).toBe(429);
-    expect(valueOf(await scrape(full), 'lmsp_requests_rejected_total', { reason: 'queue_full' })).toBe(1);
+    expect(valueOf(await scrapeOf(full), 'lmsp_requests_rejected_total', { reason: 'queue_full' })).toBe(1);
     await full.close();
     const families = await scrape();
     expect(valueOf(families, 'lmsp_tasks_recovered_total', { policy: 'retry', outcome: 'requeued' })).toBe(1);

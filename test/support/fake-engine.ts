@@ -86,6 +86,7 @@ export class FakeEngine implements InferenceEngine {
     const link = new FakeLink((running) => this.session(spec, running));
     const model = new RunnerModel(this.info(spec), link, {
       stallSeconds: this.options.stallSeconds ?? 3600,
+      rows: spec.rows,
       maxGenerations: spec.rows + (this.options.maxWaiting ?? 256),
     });
     this.models.push(model);

@@ -76,7 +76,7 @@ export class TaskLab {
   ) {
     const { units, reader } = opened.store;
     this.handlers.register(this.handler);
-    this.journal = new TaskJournal(units, this.feed, config);
+    this.journal = new TaskJournal(units, this.feed, this.notices, config);
     this.clock = new ExpiryClock(units, new Clock(), this.notices);
     this.keys = new IdempotencyKeys(reader, this.clock, config);
     this.lifecycle = new TaskLifecycleService(this.handlers, this.journal, this.feed, this.notices, this.keys);

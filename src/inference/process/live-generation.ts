@@ -11,6 +11,7 @@ export class LiveGeneration implements Generation {
   readonly ended: Promise<GenerationEnd>;
   private settle!: (end: GenerationEnd) => void;
   private over = false;
+  private readonly cached = { prompt: 0, replayed: 0, steps: 0 };
 
   constructor(
     private readonly listener: GenerationListener,
@@ -31,7 +32,13 @@ export class LiveGeneration implements Generation {
     if (!this.over) this.send.share();
   }
 
+  /** Tokens of it that the runner holds, by what it has reported. */
+  get cachedTokens(): number {
+    return this.cached.prompt + this.cached.replayed + this.cached.steps;
+  }
+
   prefilled(tokens: number): void {
+    this.cached.prompt = tokens;
     if (!this.over) this.guarded(() => this.listener.prefilled?.(tokens));
   }
 
@@ -40,10 +47,12 @@ export class LiveGeneration implements Generation {
   }
 
   replayed(tokens: number): void {
+    this.cached.replayed = tokens;
     if (!this.over) this.guarded(() => this.listener.replayed?.(tokens));
   }
 
   step(step: GenerationStep): void {
+    this.cached.steps += 1;
     if (!this.over) this.guarded(() => this.listener.step(step));
   }
 

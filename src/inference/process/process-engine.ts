@@ -52,6 +52,7 @@ export class ProcessEngine implements InferenceEngine {
       const info = await load(runner, spec, options, seconds);
       return new RunnerModel(info, runner, {
         stallSeconds: this.options.stallSeconds,
+        rows: spec.rows,
         maxGenerations: spec.rows + this.options.maxWaiting,
       });
     } catch (error) {

@@ -64,7 +64,7 @@ class PlayedRunner implements RunnerLink {
 
 function start(stallSeconds: number): { runner: PlayedRunner; model: RunnerModel } {
   const runner = new PlayedRunner();
-  return { runner, model: new RunnerModel(INFO, runner, { stallSeconds, maxGenerations: 4 }) };
+  return { runner, model: new RunnerModel(INFO, runner, { stallSeconds, rows: 2, maxGenerations: 4 }) };
 }
 
 describe('the service side of a runner', () => {
@@ -73,6 +73,15 @@ describe('the service side of a runner', () => {
     const generation = model.generate(REQUEST, { step: () => undefined });
     runner.report(0);
     expect(await generation.ended).toMatchObject({ outcome: 'lost', message: /no progress/ });
+  });
+
+  it('says whether it was ended for making no progress', async () => {
+    const { model } = start(0.02);
+    model.generate(REQUEST, { step: () => undefined });
+    expect(await model.gone).toMatchObject({ expected: false, stalled: true });
+    const other = start(60);
+    other.runner.kill();
+    expect(await other.model.gone).toMatchObject({ expected: false, stalled: false, message: 'killed' });
   });
 
   it('sends what was acknowledged in one turn as one message, highest index each', async () => {

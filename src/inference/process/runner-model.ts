@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../../errors/index.js';
 import type {
+  EngineActivity,
   EngineModel,
   EngineModelInfo,
   Generation,
@@ -11,10 +12,13 @@ import type {
 import { checkRequest } from '../request-check.js';
 import type { FromRunner, ToRunner } from '../runner-protocol.js';
 import { LiveGeneration } from './live-generation.js';
+import { residentBytesOf } from './resident-memory.js';
 import { Watchdog } from './watchdog.js';
 
 /** A runner as the service holds it: a process, or a double of one. */
 export interface RunnerLink {
+  /** Of the process; undefined where there is none. */
+  readonly pid?: number | undefined;
   send(message: ToRunner): void;
   /** Receives every message of the runner from now on. */
   onMessage(receive: (message: FromRunner) => void): void;
@@ -27,6 +31,8 @@ export interface RunnerLink {
 export interface RunnerModelLimits {
   /** A runner with work that reports nothing for so long is ended. */
   stallSeconds: number;
+  /** Sequences that the cache has room for. */
+  rows: number;
   /** Generations at a time, waiting ones included. */
   maxGenerations: number;
 }
@@ -79,6 +85,17 @@ export class RunnerModel implements EngineModel {
     if (request.alone) this.lone = id;
     this.send({ kind: 'generate', request });
     return generation;
+  }
+
+  async activity(): Promise<EngineActivity> {
+    const cached = [...this.live.values()].map((generation) => generation.cachedTokens).filter((tokens) => tokens > 0);
+    return {
+      rows: cached.length,
+      cachedTokens: cached.reduce((sum, tokens) => sum + tokens, 0),
+      cacheCapacityTokens: this.limits.rows * this.info.contextLength,
+      residentBytes: (await residentBytesOf(this.link.pid)) ?? this.info.residentBytes,
+      silentMs: this.watchdog.silence,
+    };
   }
 
   async close(): Promise<void> {
@@ -134,6 +151,6 @@ export class RunnerModel implements EngineModel {
     for (const [id, generation] of this.live) generation.end({ outcome: 'lost', message, alone: id === culprit });
     const blamed = this.live.size > 0 && culprit !== null;
     this.live.clear();
-    return { expected: this.closing, message, blamed, progressed: this.progressed };
+    return { expected: this.closing, stalled: this.stalled, message, blamed, progressed: this.progressed };
   }
 }

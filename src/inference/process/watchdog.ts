@@ -30,6 +30,11 @@ export class Watchdog {
     if (!this.expecting) this.heard(true);
   }
 
+  /** Milliseconds without a sign while something is expected; 0 while nothing is. */
+  get silence(): number {
+    return this.expecting ? this.silentMs : 0;
+  }
+
   stop(): void {
     clearInterval(this.timer);
   }

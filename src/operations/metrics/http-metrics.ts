@@ -35,6 +35,6 @@ export const HTTP_METRICS = {
     type: 'gauge',
     help: 'Event streams that are open.',
     labels: { kind: STREAMS },
-    read: ({ streams }) => Object.entries(streams).map(([kind, value]) => ({ value, labels: { kind } })),
+    read: ({ service }) => Object.entries(service.streams).map(([kind, value]) => ({ value, labels: { kind } })),
   },
 } satisfies MetricRows;

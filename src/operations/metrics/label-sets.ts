@@ -1,3 +1,4 @@
+import { UNIT_KINDS } from '../../database/index.js';
 import { ERROR_CODES, type ErrorCode } from '../../errors/index.js';
 import { STATUS_OF_KIND, STREAM_KINDS } from '../../http/index.js';
 import { ON_RESTART_POLICIES, TERMINAL_STATUSES, UNFINISHED_STATUSES } from '../../tasks/index.js';
@@ -24,6 +25,12 @@ export const UNFINISHED: LabelSet = UNFINISHED_STATUSES;
 export const ENDS: LabelSet = TERMINAL_STATUSES;
 export const POLICIES: LabelSet = ON_RESTART_POLICIES;
 export const RECOVERIES: LabelSet = ['failed', 'requeued', 'resumed', 'cancelled'];
+export const MODEL_STATES = ['verifying', 'available', 'loading', 'loaded', 'missing', 'error'] as const;
+export const UNLOADS: LabelSet = ['requested'];
+export const LOSSES: LabelSet = ['ended', 'stalled'];
+export const UNITS: LabelSet = UNIT_KINDS;
+export const FILES: LabelSet = ['main', 'wal'];
+export const VOLUMES: LabelSet = ['data'];
 export const CODES: LabelSet = [NONE, ...Object.keys(ERROR_CODES)];
 
 /** Refusals that are about who asks (WIRE B9, 401 and 403). */

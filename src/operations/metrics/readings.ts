@@ -1,35 +1,33 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { serviceVersion } from '../../config/index.js';
-import { EventStreams, type StreamKind } from '../../http/index.js';
-import { INFERENCE_ENGINE, type InferenceEngine } from '../../inference/index.js';
-import { TaskQueries, type Workload } from '../../tasks/index.js';
-import { ServiceObstacles } from '../service-obstacles.js';
+import { Injectable } from '@nestjs/common';
+import { EngineReadings, type EngineReading } from './engine-readings.js';
+import { ServiceReadings, type ServiceReading } from './service-readings.js';
+import { StoreReadings, type StoreReading } from './store-readings.js';
+import { TaskReadings, type TaskReading } from './task-readings.js';
 
 /** What gauges show: read anew at each scrape, by bounded indexed reads only. */
 export interface Readings {
-  ready: boolean;
-  build: { version: string; node: string; engine: string };
-  streams: Record<StreamKind, number>;
-  tasks: Workload;
+  service: ServiceReading;
+  tasks: TaskReading;
+  engine: EngineReading;
+  store: StoreReading;
 }
 
 @Injectable()
 export class ReadingsTaker {
-  private readonly version = serviceVersion();
-
   constructor(
-    private readonly obstacles: ServiceObstacles,
-    private readonly streams: EventStreams,
-    private readonly tasks: TaskQueries,
-    @Inject(INFERENCE_ENGINE) private readonly engine: InferenceEngine,
+    private readonly service: ServiceReadings,
+    private readonly tasks: TaskReadings,
+    private readonly engine: EngineReadings,
+    private readonly store: StoreReadings,
   ) {}
 
   async take(): Promise<Readings> {
-    const [obstacle, tasks] = await Promise.all([this.obstacles.first(), this.tasks.workload()]);
-    return { ready: obstacle === null, build: this.build(), streams: this.streams.counts(), tasks };
-  }
-
-  build(): Readings['build'] {
-    return { version: this.version, node: process.version, engine: this.engine.name };
+    const [service, tasks, engine, store] = await Promise.all([
+      this.service.take(),
+      this.tasks.take(),
+      this.engine.take(),
+      this.store.take(),
+    ]);
+    return { service, tasks, engine, store };
   }
 }

@@ -4,12 +4,12 @@ export const SERVICE_METRICS = {
   ready: {
     type: 'gauge',
     help: '1 while the service takes work, as /ready says; else 0.',
-    read: ({ ready }) => [{ value: ready ? 1 : 0 }],
+    read: ({ service }) => [{ value: service.ready ? 1 : 0 }],
   },
   build_info: {
     type: 'gauge',
     help: 'Always 1; its labels say what runs.',
     labels: { version: 'build', node: 'build', engine: 'build' },
-    read: ({ build }) => [{ value: 1, labels: build }],
+    read: ({ service }) => [{ value: 1, labels: service.build }],
   },
 } satisfies MetricRows;

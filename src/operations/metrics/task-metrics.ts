@@ -71,10 +71,7 @@ export const TASK_METRICS = {
     help: 'Age of the task that stands first in the queue of a model; absent while none waits.',
     labels: { model: 'model' },
     read: ({ tasks }) =>
-      tasks.queues.map(({ model, oldestAt }) => ({
-        value: Math.max(0, Date.now() - oldestAt) / 1000,
-        labels: { model: model ?? NONE },
-      })),
+      tasks.oldest.map(({ model, ageMs }) => ({ value: ageMs / 1000, labels: { model: model ?? NONE } })),
   },
   tasks_recovered_total: {
     type: 'counter',

@@ -38,7 +38,7 @@ async function write(tx: Tx, items: Item[]): Promise<Array<() => string>> {
 }
 
 const batcher = (options: Partial<BatcherOptions<Item, string>> = {}): Batcher<Item, string> =>
-  new Batcher({ units: open.store.units, maxBatch: 100, run: write, ...options });
+  new Batcher({ units: open.store.units, kind: 'other', maxBatch: 100, run: write, ...options });
 
 const keys = async (): Promise<string[]> =>
   (await open.store.reader.query<{ key: string }>('SELECT key FROM service_config ORDER BY key')).map(({ key }) => key);

@@ -41,12 +41,15 @@ describe('a full disk', () => {
       await put(tx, 'large', large);
     });
     await expect(full).rejects.toMatchObject({ code: 'storage_full', fault: 'full' });
+    expect(open.store.units.lastFault).toBe('full');
     await limitPages(100_000);
+    expect(open.store.units.lastFault).toBeNull();
     const rolledBack = open.store.units.run(async (tx) => {
       await put(tx, 'not this');
       throw new Error('no');
     });
     await expect(rolledBack).rejects.toThrow('no');
+    expect(open.store.units.lastFault).toBeNull();
     await open.store.units.run((tx) => put(tx, 'this'));
     expect(await keys()).toEqual(['this']);
   });

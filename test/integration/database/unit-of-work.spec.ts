@@ -1,6 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { NestedUnit, StoreClosed, TransactionControl, TransactionEnded, type Tx } from '../../../src/database/index.js';
+import {
+  NestedUnit,
+  StoreClosed,
+  TransactionControl,
+  TransactionEnded,
+  type CommittedUnit,
+  type Tx,
+} from '../../../src/database/index.js';
 import { ServiceConfigEntity } from '../../../src/database/service-config.entity.js';
 import { openTestStore, type TestStore } from '../../support/store.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -241,5 +248,33 @@ describe('waiting and closing', () => {
     await closed;
     await expect(Promise.all(submitted)).resolves.toHaveLength(2);
     await open.store.close();
+  });
+});
+
+describe('what the store tells of its commits (OPERATE 3.2)', () => {
+  test('each unit that is on disk, by kind; none that rolled back; and a listener that throws disturbs nobody', async () => {
+    const told: CommittedUnit[] = [];
+    open.store.units.onCommit(() => {
+      throw new Error('no');
+    });
+    const stop = open.store.units.onCommit((unit) => void told.push(unit));
+    await open.store.units.run((tx) => put(tx, 'a'), { kind: 'accept', operations: () => 3 });
+    await open.store.units.run(() => Promise.reject(new Error('no'))).catch(() => undefined);
+    await open.store.units.run((tx) => put(tx, 'b'));
+    stop();
+    await open.store.units.run((tx) => put(tx, 'c'));
+    expect(told.map(({ kind, operations }) => [kind, operations])).toEqual([
+      ['accept', 3],
+      ['other', null],
+    ]);
+    expect(told.every(({ commitMs }) => commitMs > 0)).toBe(true);
+    expect(reported).toHaveLength(3);
+  });
+
+  test('how many units wait or are open', async () => {
+    const units = [1, 2, 3].map(() => open.store.units.run(() => turn()));
+    expect(open.store.units.queueLength).toBe(3);
+    await Promise.all(units);
+    expect(open.store.units.queueLength).toBe(0);
   });
 });

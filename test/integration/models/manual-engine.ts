@@ -1,4 +1,11 @@
-import type { EngineModel, InferenceEngine, ModelSpec, OpenOptions, RunnerEnd } from '../../../src/inference/index.js';
+import type {
+  EngineActivity,
+  EngineModel,
+  InferenceEngine,
+  ModelSpec,
+  OpenOptions,
+  RunnerEnd,
+} from '../../../src/inference/index.js';
 
 /** A model that generates nothing: it is opened, closed and lost when the test says so. */
 export class ManualModel implements EngineModel {
@@ -24,13 +31,24 @@ export class ManualModel implements EngineModel {
     throw new Error('a manual model does not generate');
   }
 
+  async activity(): Promise<EngineActivity> {
+    return { rows: 0, cachedTokens: 0, cacheCapacityTokens: 64, residentBytes: 1, silentMs: 0 };
+  }
+
   die(end: Partial<RunnerEnd> = {}): void {
-    this.end({ expected: false, message: 'killed by the test', blamed: false, progressed: false, ...end });
+    this.end({
+      expected: false,
+      message: 'killed by the test',
+      stalled: false,
+      blamed: false,
+      progressed: false,
+      ...end,
+    });
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    this.end({ expected: true, message: 'closed', blamed: false, progressed: false });
+    this.end({ expected: true, message: 'closed', stalled: false, blamed: false, progressed: false });
     await this.gone;
   }
 }

@@ -23,6 +23,7 @@ export class SlotLab {
       open: () => this.engine.open(spec, { signal: this.stopping.signal }),
       lost: (id, reason) => void this.lost.push(`${id}: ${reason}`),
       quarantined: (id) => void this.quarantined.push(id),
+      generated: () => undefined,
       seatFree,
     });
   }
