@@ -107,6 +107,16 @@ describe('retention settings (WIRE B6: idempotency <= tasks <= responses, 0 is f
   });
 });
 
+describe('the times of retention', () => {
+  it.each(['30 3 * * *', '*/5 * * * * *', '@daily'])('may be %s', (cron) => {
+    expect(loadConfig({ LMSP_RETENTION_CRON: cron }).retentionCron).toBe(cron);
+  });
+
+  it.each(['hourly', '61 * * * *', '* * *', '0 0 30 2 *', '2026-12-24'])('may not be %s', (cron) => {
+    expect(refusal({ LMSP_RETENTION_CRON: cron }).problems.map(({ key }) => key)).toEqual(['LMSP_RETENTION_CRON']);
+  });
+});
+
 describe('the table of settings', () => {
   const names = Object.keys(CONFIG_TABLE) as ConfigName[];
 

@@ -100,6 +100,17 @@ describe('bodies as DTOs', () => {
     expect(check({ model: 'm', logprobs: null, temperature: null })).toMatchObject({ model: 'm' });
   });
 
+  it('takes an absent body where no field is required', () => {
+    class WishDto {
+      @IsOptional()
+      @IsInt()
+      limit?: number;
+    }
+    const wish = pipe.transform(undefined, { type: 'body', metatype: WishDto });
+    expect(wish).toBeInstanceOf(WishDto);
+    expect(wish).toEqual({});
+  });
+
   it('never repeats a value in its message', () => {
     expect(() => check({ model: 'm', input: [{ content: [{ type: 'secret prompt' }] }] })).toThrow(/^((?!secret).)*$/);
   });

@@ -79,6 +79,19 @@ describe('a run of retention', () => {
     expect(await lab.run('audit')).toMatchObject({ failed: true, batches: 2 });
   });
 
+  it('takes less at a time where a batch holds the writer for long, down to 50 rows', async () => {
+    const limits: number[] = [];
+    const step: RetentionRule['step'] = async (_tx, { limit }) => {
+      limits.push(limit);
+      const until = performance.now() + 51;
+      while (performance.now() < until);
+      return { removed: 1, rows: 1, next: limits.length < 8 ? String(limits.length) : null };
+    };
+    lab.rules.register(auditRule({ step }));
+    await lab.run('audit');
+    expect(limits).toEqual([2000, 1000, 500, 250, 125, 62, 50, 50]);
+  });
+
   it('refuses a second run at the same time, and takes the next one afterwards', async () => {
     const reached = deferred();
     const gate = deferred();
