@@ -13,6 +13,9 @@ export interface ServiceOptions {
   command?: [string, ...string[]];
 }
 
+/** A start takes a second; a busy machine may take many. One that ends before says so at once. */
+const START_MS = 60_000;
+
 interface ServiceFile {
   url: string;
   pid: number;
@@ -59,16 +62,24 @@ export class ServiceProcess {
   async ready(): Promise<void> {
     let exited = false;
     void this.ended.then(() => (exited = true));
-    const { url, pid } = await waitFor('service.json', () => {
-      if (exited) throw new Error(`the service ended: ${this.output}`);
-      return this.noted();
-    });
+    const { url, pid } = await waitFor(
+      'service.json',
+      () => {
+        if (exited) throw new Error(`the service ended: ${this.output}`);
+        return this.noted();
+      },
+      START_MS,
+    );
     this.url = url;
     this.pid = pid;
-    await waitFor('readiness', async () => {
-      if (exited) throw new Error(`the service ended: ${this.output}`);
-      return (await fetch(`${url}/ready`).catch(() => null))?.ok;
-    });
+    await waitFor(
+      'readiness',
+      async () => {
+        if (exited) throw new Error(`the service ended: ${this.output}`);
+        return (await fetch(`${url}/ready`).catch(() => null))?.ok;
+      },
+      START_MS,
+    );
     this.token = (await readFile(join(this.dataDir, 'owner-token'), 'utf8')).trim();
   }
 

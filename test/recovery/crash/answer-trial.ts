@@ -96,7 +96,7 @@ export class AnswerTrial {
       if (pid === undefined || !(await this.stepsOn(pid))) continue;
       process.kill(pid, 'SIGKILL');
       kill += 1;
-      await waitFor('the loss', async () => !(await runnersOf(this.dataDir)).includes(pid));
+      await waitFor('the loss', async () => !(await runnersOf(this.dataDir)).includes(pid), END_MS);
     }
     await this.allEnd();
   }
@@ -104,17 +104,21 @@ export class AnswerTrial {
   /** Resolves with true once a task has made a step in its present attempt, which this runner works on. */
   private async stepsOn(pid: number): Promise<boolean> {
     const first = new Map((await this.open()).map((task) => [task.id, task]));
-    const seen = await waitFor('a new step', async () => {
-      const open = await this.open();
-      if (open.length === 0 || !(await runnersOf(this.dataDir)).includes(pid)) return 'over';
-      for (const task of open) {
-        const before = first.get(task.id);
-        // What was numbered before the attempt was seen may be the loss, or an earlier step.
-        if (before?.attempt !== task.attempt) first.set(task.id, task);
-        else if (task.last_sequence_number > before.last_sequence_number + 1) return 'stepped';
-      }
-      return null;
-    });
+    const seen = await waitFor(
+      'a new step',
+      async () => {
+        const open = await this.open();
+        if (open.length === 0 || !(await runnersOf(this.dataDir)).includes(pid)) return 'over';
+        for (const task of open) {
+          const before = first.get(task.id);
+          // What was numbered before the attempt was seen may be the loss, or an earlier step.
+          if (before?.attempt !== task.attempt) first.set(task.id, task);
+          else if (task.last_sequence_number > before.last_sequence_number + 1) return 'stepped';
+        }
+        return null;
+      },
+      END_MS,
+    );
     return seen === 'stepped';
   }
 
