@@ -117,7 +117,7 @@ describe('a response that is resumed', () => {
     const word = (classes: readonly KernelClass[]): string =>
       `${classes.reduce((sum, kernelClass) => (sum * 3 + (kernelClass === 'alone' ? 1 : 2)) % 997, 1)} `;
     const engine = { next: word, loneRowDiffers: true };
-    const limit = { onRestart: 'resume' as const, generation: { maxOutputTokens: 40 } };
+    const limit = { onRestart: 'resume' as const, generation: { maxOutputTokens: 900 } };
     lab = await ResponseLab.open(engine);
     lab.engine.hold();
     const id = await lab.create(limit);
@@ -126,22 +126,26 @@ describe('a response that is resumed', () => {
     await waitFor('five alone', async () => (await tokenLines(id)).length === 5);
     const beside = await lab.create({ onRestart: 'fail', generation: { maxOutputTokens: 10 } });
     lab.tasks.runner.wake('response', 'fake');
-    await waitFor('two runs', () => lab.tasks.runner.runs().length === 2);
-    lab.engine.step(25);
-    await waitFor('the other has ended', async () => (await lab.body(beside)).status === 'incomplete');
-    await waitFor('thirty', async () => (await tokenLines(id)).length === 30);
+    await waitFor('the other has ended', async () => {
+      lab.engine.step(1);
+      return (await lab.body(beside)).status === 'incomplete';
+    });
+    const shared = (await tokenLines(id)).length;
+    lab.engine.step(5);
+    await waitFor('some more alone', async () => (await tokenLines(id)).length >= shared + 5);
+    await lab.tasks.journal.drained();
     const before = await tokenLines(id);
     expect(new Set(before.slice(1).map((line) => line.endsWith('b')))).toEqual(new Set([true, false]));
 
     await restarted({ ...engine, vocabulary: lab.engine.vocabulary });
     const response = await lab.ended(id);
-    expect((await tokenLines(id)).slice(0, 30)).toEqual(before);
+    expect((await tokenLines(id)).slice(0, before.length)).toEqual(before);
     const classes = (await tokenLines(id))
       .slice(1)
       .map((line): KernelClass => (line.endsWith('b') ? 'batch' : 'alone'));
-    const expected = Array.from({ length: 40 }, (_, i) => word(classes.slice(0, i))).join('');
+    const expected = Array.from({ length: 900 }, (_, i) => word(classes.slice(0, i))).join('');
     expect(text(response)).toBe(expected);
-    expect(response.lmsp.replayed_tokens).toBe(30);
+    expect(response.lmsp.replayed_tokens).toBe(before.length);
   });
 
   it('invariant 8: whose last token is on disk, but not its end, ends without another token', async () => {
