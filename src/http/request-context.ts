@@ -40,6 +40,7 @@ function tellEnd(request: Request, response: Response, tell: (notice: RequestNot
       bytes: socket.bytesWritten - before,
       stream: isEventStream(response),
       error_code: answeredError(response),
+      replayed: response.hasHeader('Idempotent-Replayed'),
       client_id: clientIdOf(request),
       task_id: typeof taskId === 'string' ? taskId : null,
     });

@@ -37,7 +37,7 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'retention.finished': {
     level: ({ removed, freed_pages: freed }) => (removed + freed > 0 ? 'info' : 'debug'),
     msg: 'retention finished',
-    fields: ['trigger', 'removed', 'freed_pages', 'held', 'interrupted', 'duration_ms'],
+    fields: ['trigger', 'removed', 'failed_kinds', 'freed_pages', 'held', 'interrupted', 'duration_ms'],
   },
   'retention.failed': { level: 'error', msg: 'retention failed', fields: ['kind', 'error'] },
 

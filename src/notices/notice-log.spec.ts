@@ -31,6 +31,7 @@ const request: NoticeTypes['http.request'] = {
   bytes: 10,
   stream: false,
   error_code: null,
+  replayed: false,
   client_id: 'cli_1',
   task_id: null,
 };

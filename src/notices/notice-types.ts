@@ -29,6 +29,7 @@ export interface NoticeTypes {
   'retention.finished': {
     trigger: string;
     removed: number;
+    failed_kinds: number;
     freed_pages: number;
     held: boolean;
     interrupted: boolean;
@@ -115,6 +116,8 @@ export interface NoticeTypes {
     stream: boolean;
     /** Code of the error that was the answer. */
     error_code: string | null;
+    /** It repeats the answer to an earlier request with its key. */
+    replayed: boolean;
     client_id: string | null;
     task_id: string | null;
   };

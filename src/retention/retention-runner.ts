@@ -72,6 +72,7 @@ export class RetentionRunner {
     this.notices.emit('retention.finished', {
       trigger,
       removed: kinds.reduce((sum, { removed }) => sum + removed, 0),
+      failed_kinds: kinds.filter(({ failed }) => failed).length,
       freed_pages: freedPages,
       held,
       interrupted,

@@ -13,6 +13,7 @@ export {
   type TaskProgress,
   type TaskRun,
   type TaskStep,
+  UNUSABLE_SNAPSHOTS,
   type UnusableSnapshot,
 } from './task-handlers.js';
 export { errorPayload, TaskLifecycleService } from './task-lifecycle.service.js';

@@ -12,6 +12,7 @@ const TITLES: Record<keyof typeof METRIC_GROUPS, string> = {
 
 const REGISTRIES = {
   build: 'a fact of the build',
+  kind: 'a kind of data that expires',
   model: 'a registered model, or `none`',
   route: 'a route pattern, or `unmatched`',
   type: 'a task type',

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Notices } from '../../src/notices/index.js';
 import { HttpApp } from '../support/http-app.js';
 import { scrapeOf, valueOf } from '../support/scrape.js';
 import { waitFor } from '../support/wait-for.js';
@@ -78,6 +79,21 @@ describe('metrics of models, tokens and the store (OPERATE 3.2)', () => {
     expect(valueOf(families, 'lmsp_db_batch_operations_sum', { kind: 'accept' })).toBe(2);
     expect(valueOf(families, 'lmsp_db_batch_operations_count', { kind: 'other' })).toBeUndefined();
     expect(valueOf(families, 'lmsp_db_write_queue')).toBe(0);
+  });
+
+  it('tell what retention did, and when it last did all of it', async () => {
+    const notices = app.app.get(Notices);
+    const finished = { trigger: 'start', removed: 3, freed_pages: 0, held: false, duration_ms: 1 };
+    const last = async () => valueOf(await scrapeOf(app), 'lmsp_retention_last_success_timestamp_seconds');
+    await waitFor('the run at the start', async () => (await last()) !== 0);
+    const before = await last();
+    notices.emit('retention.removed', { kind: 'tasks', removed: 3, rows: 40, batches: 1 });
+    notices.emit('retention.finished', { ...finished, failed_kinds: 1, interrupted: false });
+    notices.emit('retention.finished', { ...finished, failed_kinds: 0, interrupted: true });
+    expect(await last()).toBe(before);
+    expect(valueOf(await scrapeOf(app), 'lmsp_retention_deleted_total', { kind: 'tasks' })).toBe(3);
+    notices.emit('retention.finished', { ...finished, failed_kinds: 0, interrupted: false });
+    expect(await last()).toBeGreaterThan(before ?? 0);
   });
 
   it('tell the sizes of the store and of the disk', async () => {

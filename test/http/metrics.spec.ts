@@ -120,11 +120,23 @@ describe('GET /metrics (WIRE B2, OPERATE 3.2)', () => {
     expect((await full.create({ background: true })).status).toBe(429);
     expect(valueOf(await scrapeOf(full), 'lmsp_requests_rejected_total', { reason: 'queue_full' })).toBe(1);
     await full.close();
+    notices.emit('task.snapshot_unusable', { task_id: 'task_1', reason: 'digest' });
     const families = await scrape();
+    expect(valueOf(families, 'lmsp_snapshots_unusable_total', { reason: 'digest' })).toBe(1);
     expect(valueOf(families, 'lmsp_tasks_recovered_total', { policy: 'retry', outcome: 'requeued' })).toBe(1);
     expect(valueOf(families, 'lmsp_tasks_recovered_total', { policy: 'fail', outcome: 'failed' })).toBe(1);
     expect(valueOf(families, 'lmsp_tasks_recovered_total', { policy: 'resume', outcome: 'resumed' })).toBe(0);
     expect(valueOf(families, 'lmsp_recovery_duration_seconds')).toBeGreaterThanOrEqual(0);
+  });
+
+  it('counts repeats of a key by what they were told', async () => {
+    const key = { 'Idempotency-Key': 'metrics-1' };
+    for (let i = 0; i < 3; i++) await app.create({ background: true }, key);
+    expect((await app.create({ background: true, input: 'other' }, key)).status).toBe(422);
+    const families = await scrape();
+    expect(valueOf(families, 'lmsp_idempotent_replays_total', { result: 'replayed' })).toBe(2);
+    expect(valueOf(families, 'lmsp_idempotent_replays_total', { result: 'reused' })).toBe(1);
+    expect(valueOf(families, 'lmsp_idempotent_replays_total', { result: 'in_progress' })).toBe(0);
   });
 
   it('has a bounded number of series: 10,000 names, routes and codes from outside add at most `other`', async () => {
@@ -139,6 +151,7 @@ describe('GET /metrics (WIRE B2, OPERATE 3.2)', () => {
         bytes: 1,
         stream: false,
         error_code: name,
+        replayed: false,
         client_id: name,
         task_id: name,
       });

@@ -1,10 +1,13 @@
 import { UNIT_KINDS } from '../../database/index.js';
 import { ERROR_CODES, type ErrorCode } from '../../errors/index.js';
 import { STATUS_OF_KIND, STREAM_KINDS } from '../../http/index.js';
-import { ON_RESTART_POLICIES, TERMINAL_STATUSES, UNFINISHED_STATUSES } from '../../tasks/index.js';
+import { ON_RESTART_POLICIES, TERMINAL_STATUSES, UNFINISHED_STATUSES, UNUSABLE_SNAPSHOTS } from '../../tasks/index.js';
 
-/** Sets that are known only once the service runs: its versions, models, task types and the patterns of its router. */
-export type Registry = 'build' | 'model' | 'route' | 'type';
+/**
+ * Sets that are known only once the service runs: its versions, kinds of data that expire, models, task types and the
+ * patterns of its router.
+ */
+export type Registry = 'build' | 'kind' | 'model' | 'route' | 'type';
 
 /** What a label may say: words of a list, or names of a registry. Anything else becomes `other`. */
 export type LabelSet = readonly string[] | Registry;
@@ -31,6 +34,8 @@ export const LOSSES: LabelSet = ['ended', 'stalled'];
 export const UNITS: LabelSet = UNIT_KINDS;
 export const FILES: LabelSet = ['main', 'wal'];
 export const VOLUMES: LabelSet = ['data'];
+export const SNAPSHOT_FAULTS: LabelSet = UNUSABLE_SNAPSHOTS;
+export const REPEATS = ['replayed', 'in_progress', 'reused', 'not_replayable'] as const;
 export const CODES: LabelSet = [NONE, ...Object.keys(ERROR_CODES)];
 
 /** Refusals that are about who asks (WIRE B9, 401 and 403). */

@@ -16,6 +16,7 @@ const MOST_NAMES = 256;
 export class LabelValues {
   private readonly registered: Record<Registry, Set<string>> = {
     build: new Set(),
+    kind: new Set(),
     model: new Set([NONE]),
     route: new Set([UNMATCHED_ROUTE]),
     type: new Set(),

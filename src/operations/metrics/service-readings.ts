@@ -3,6 +3,7 @@ import { serviceVersion } from '../../config/index.js';
 import { EventStreams, type StreamKind } from '../../http/index.js';
 import { INFERENCE_ENGINE, type InferenceEngine } from '../../inference/index.js';
 import { ServiceObstacles } from '../service-obstacles.js';
+import { LabelValues } from './label-values.js';
 
 export interface ServiceReading {
   ready: boolean;
@@ -13,15 +14,16 @@ export interface ServiceReading {
 
 @Injectable()
 export class ServiceReadings {
-  /** Facts of the build. */
-  readonly build: ServiceReading['build'];
+  private readonly build: ServiceReading['build'];
 
   constructor(
     private readonly obstacles: ServiceObstacles,
     private readonly streams: EventStreams,
     @Inject(INFERENCE_ENGINE) engine: InferenceEngine,
+    labels: LabelValues,
   ) {
     this.build = { version: serviceVersion(), node: process.version, engine: engine.name };
+    labels.register('build', Object.values(this.build));
   }
 
   async take(): Promise<ServiceReading> {

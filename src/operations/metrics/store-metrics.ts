@@ -35,6 +35,21 @@ export const STORE_METRICS = {
       ),
     ],
   },
+  retention_deleted_total: {
+    type: 'counter',
+    help: 'Objects that retention has removed.',
+    labels: { kind: 'kind' },
+    heard: [on('retention.removed', ({ kind, removed }) => ({ value: removed, labels: { kind } }))],
+  },
+  retention_last_success_timestamp_seconds: {
+    type: 'gauge',
+    help: 'End of the last run of retention that did all it had to; 0: none since the start.',
+    heard: [
+      on('retention.finished', ({ interrupted, failed_kinds: failed }) =>
+        interrupted || failed > 0 ? null : { value: Date.now() / 1000 },
+      ),
+    ],
+  },
   db_write_queue: {
     type: 'gauge',
     help: 'Transactions that wait or are open.',

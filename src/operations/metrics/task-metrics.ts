@@ -1,5 +1,17 @@
+import type { ErrorCode } from '../../errors/index.js';
 import { QUEUE } from './buckets.js';
-import { CODES, ENDS, MODES, NONE, POLICIES, RECOVERIES, REJECTIONS, UNFINISHED } from './label-sets.js';
+import {
+  CODES,
+  ENDS,
+  MODES,
+  NONE,
+  POLICIES,
+  RECOVERIES,
+  REJECTIONS,
+  REPEATS,
+  SNAPSHOT_FAULTS,
+  UNFINISHED,
+} from './label-sets.js';
 import { count, on, seconds, type MetricRows } from './metric.js';
 
 const RECOVERED: Readonly<Record<string, string>> = {
@@ -7,6 +19,13 @@ const RECOVERED: Readonly<Record<string, string>> = {
   recoverRetry: 'requeued',
   recoverResume: 'resumed',
   recoverCancel: 'cancelled',
+};
+
+const REPEAT_CODES: Readonly<Record<(typeof REPEATS)[number], ErrorCode | null>> = {
+  replayed: null,
+  in_progress: 'idempotency_in_progress',
+  reused: 'idempotency_key_reused',
+  not_replayable: 'idempotency_not_replayable',
 };
 
 export const TASK_METRICS = {
@@ -39,6 +58,17 @@ export const TASK_METRICS = {
       count('http.request', ({ error_code: code }) => {
         const reason = REJECTIONS.find((each) => each === code);
         return reason ? { reason } : null;
+      }),
+    ],
+  },
+  idempotent_replays_total: {
+    type: 'counter',
+    help: 'Requests with an Idempotency-Key that was known already, by what they were told.',
+    labels: { result: REPEATS },
+    heard: [
+      count('http.request', ({ error_code: code, replayed }) => {
+        const result = replayed ? 'replayed' : REPEATS.find((each) => code !== null && code === REPEAT_CODES[each]);
+        return result ? { result } : null;
       }),
     ],
   },
@@ -83,6 +113,12 @@ export const TASK_METRICS = {
         return outcome === undefined ? null : { policy, outcome };
       }),
     ],
+  },
+  snapshots_unusable_total: {
+    type: 'counter',
+    help: 'Interrupted tasks that could not be gone on with and began anew, by the reason.',
+    labels: { reason: SNAPSHOT_FAULTS },
+    heard: [count('task.snapshot_unusable', ({ reason }) => ({ reason }))],
   },
   recovery_duration_seconds: {
     type: 'gauge',
