@@ -47,6 +47,9 @@ const LOAD_CODES: readonly ErrorCode[] = [
   'insufficient_resources',
   'model_not_found',
   'server_shutting_down',
+  // The disk's doing, not the model's: a later load may find it mended.
+  'storage_busy',
+  'storage_full',
 ];
 
 /** Whatever stopped a load, in the words its waiters may be told. */

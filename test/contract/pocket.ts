@@ -31,8 +31,10 @@ export const GOLDEN = (
   JSON.parse(readFileSync(join(packageRoot(), 'test/fixtures/golden.json'), 'utf8')) as { cases: GoldenCase[] }
 ).cases;
 
-export function realEngine({ stallSeconds = 30 } = {}): ProcessEngine & { runnersDirectory: string } {
-  const runnersDirectory = mkdtempSync(join(tmpdir(), 'lmsp-runners-'));
+export function realEngine({
+  stallSeconds = 30,
+  runnersDirectory = mkdtempSync(join(tmpdir(), 'lmsp-runners-')),
+} = {}): ProcessEngine & { runnersDirectory: string } {
   const engine = new ProcessEngine({
     runnersDirectory,
     stallSeconds,

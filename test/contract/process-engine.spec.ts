@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { endLeftoverRunners, ProcessEngine } from '../../src/inference/index.js';
 import { noteRunner } from '../../src/inference/process/runner-list.js';
+import { SmallDisk } from '../support/small-disk.js';
 import { waitFor } from '../support/wait-for.js';
 import { engineContract } from './engine-contract.js';
 import { GOLDEN, POCKET, realEngine } from './pocket.js';
@@ -123,6 +124,20 @@ describe('the runner process', () => {
     expect(environment).toContain('ORT_DISABLE_TELEMETRY=1');
     await model.close();
   });
+
+  it.runIf(SmallDisk.available)(
+    'refuses a load on a full disk as storage_full, and the next one has room',
+    async () => {
+      const disk = await SmallDisk.mount('1m');
+      const engine = realEngine({ runnersDirectory: join(disk.outside, 'runners') });
+      await disk.fill();
+      await expect(engine.open(POCKET)).rejects.toMatchObject({ code: 'storage_full' });
+      expect(notedPids(engine.runnersDirectory), 'no half note').toEqual([]);
+      await disk.empty();
+      await (await engine.open(POCKET)).close();
+      await disk.unmount();
+    },
+  );
 
   it('refuses a load when its process cannot start', async () => {
     const engine = new ProcessEngine({

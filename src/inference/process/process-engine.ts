@@ -58,10 +58,7 @@ export class ProcessEngine implements InferenceEngine {
     } catch (error) {
       runner.kill();
       await runner.gone;
-      if (error instanceof DomainError) throw error;
-      throw new DomainError('model_load_failed', `the runner cannot be noted: ${(error as Error).message}`, {
-        cause: error,
-      });
+      throw error instanceof DomainError ? error : notNoted(error as NodeJS.ErrnoException);
     }
   }
 
@@ -78,6 +75,16 @@ export class ProcessEngine implements InferenceEngine {
     if (runner.pid === undefined) return;
     runner.atEnd(await noteRunner(this.options.runnersDirectory, runner.pid));
   }
+}
+
+/** The only thing a load writes is the note of its process. */
+function notNoted(cause: NodeJS.ErrnoException): DomainError {
+  const full = cause.code === 'ENOSPC' || cause.code === 'EDQUOT';
+  return new DomainError(
+    full ? 'storage_full' : 'model_load_failed',
+    full ? 'The disk of the data directory is full; free some space.' : `the runner cannot be noted: ${cause.message}`,
+    { cause },
+  );
 }
 
 async function loadSeconds(spec: ModelSpec): Promise<number> {

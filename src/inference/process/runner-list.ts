@@ -11,7 +11,12 @@ const END_POLL_MS = 20;
 export async function noteRunner(directory: string, pid: number): Promise<() => Promise<void>> {
   const file = join(directory, `${pid}.json`);
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  await writeFile(file, JSON.stringify({ pid, birth: await birthOf(pid) }), { mode: 0o600 });
+  try {
+    await writeFile(file, JSON.stringify({ pid, birth: await birthOf(pid) }), { mode: 0o600 });
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  }
   return () => rm(file, { force: true });
 }
 
