@@ -5,7 +5,7 @@ import { AppModule } from './app.module.js';
 import { loadConfig } from './config/index.js';
 import { configureApp, EDGE_OPTIONS } from './http/index.js';
 import { logCrashes, logNotices, NestLog, Notices, openLog } from './notices/index.js';
-import { exitCodeOf, stopOnSignals } from './operations/index.js';
+import { complaintOf, exitCodeOf, stopOnSignals } from './operations/index.js';
 import { Service } from './service.js';
 
 /** Starts the service in the foreground; ends on SIGTERM and SIGINT. Exit codes: src/operations/exit-codes.ts. */
@@ -30,7 +30,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`lmsp: ${message}\n`);
+  process.stderr.write(`lmsp: ${complaintOf(error)}\n`);
   process.exit(exitCodeOf(error));
 });

@@ -1,5 +1,5 @@
 import { ConfigInvalid } from '../config/index.js';
-import { DataDirectoryInUse, StoreUnusable } from '../database/index.js';
+import { DataDirectoryInUse, sqliteCode, StoreUnusable } from '../database/index.js';
 
 /** Exit codes of the server process (OPERATE 1.2). A unit must not restart it on 65, 75 or 78. */
 export const EXIT_CODES = {
@@ -18,6 +18,17 @@ export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof ConfigInvalid) return EXIT_CODES.configurationInvalid;
   if (error instanceof DataDirectoryInUse) return EXIT_CODES.dataDirectoryInUse;
-  if (error instanceof StoreUnusable) return EXIT_CODES.storeUnusable;
+  if (error instanceof StoreUnusable || isDamage(error)) return EXIT_CODES.storeUnusable;
   return EXIT_CODES.failed;
+}
+
+/** Why the start failed, in one line. */
+export function complaintOf(error: unknown): string {
+  const message = (error instanceof Error ? error.message : String(error)).replaceAll(/\s*\n\s*/g, ' ');
+  return isDamage(error) ? `the store is damaged; put a copy in its place (${message})` : message;
+}
+
+/** Damage that only a later read met: the whole file is not checked at each start. */
+function isDamage(error: unknown): boolean {
+  return ['SQLITE_CORRUPT', 'SQLITE_NOTADB'].includes(sqliteCode(error) ?? '');
 }

@@ -1,4 +1,4 @@
-export { EXIT_CODES, exitCodeOf, type ExitCode } from './exit-codes.js';
+export { complaintOf, EXIT_CODES, exitCodeOf, type ExitCode } from './exit-codes.js';
 export { MetricsListener } from './metrics/metrics-listener.js';
 export { OperationsModule, type OperationsModuleOptions } from './operations.module.js';
 export { Readiness } from './readiness.js';

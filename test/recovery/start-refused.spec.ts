@@ -1,8 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { open, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import sqlite3 from 'sqlite3';
 import { afterEach, describe, expect, it } from 'vitest';
+import { PlainConnection } from '../../src/database/plain-connection.js';
 import { ServiceProcess, type ServiceOptions } from '../support/service-process.js';
-import { temporaryDirectory } from '../support/store.js';
+import { openTestStore, temporaryDirectory } from '../support/store.js';
 
 const launched: ServiceProcess[] = [];
 afterEach(async () => {
@@ -13,6 +15,29 @@ async function launch(options: ServiceOptions): Promise<ServiceProcess> {
   const service = await ServiceProcess.launch(options);
   launched.push(service);
   return service;
+}
+
+async function newerSchema(file: string): Promise<void> {
+  const connection = await PlainConnection.open(file, sqlite3.OPEN_READWRITE);
+  await connection.rows(`INSERT INTO migrations (timestamp, name) VALUES (1, 'AddLater9999999999999')`);
+  await connection.close();
+}
+
+async function cutShort(file: string): Promise<void> {
+  const { size } = await stat(file);
+  await truncate(file, size - 8192);
+}
+
+/** The page in which the clients are looked up: whole-file checks are not made at every start. */
+async function damagedPage(file: string): Promise<void> {
+  const connection = await PlainConnection.open(file, sqlite3.OPEN_READONLY);
+  const [table] = await connection.rows<{ rootpage: number }>(
+    `SELECT rootpage FROM sqlite_schema WHERE name = 'clients'`,
+  );
+  await connection.close();
+  const handle = await open(file, 'r+');
+  await handle.write(Buffer.alloc(4096, 0xff), 0, 4096, (table!.rootpage - 1) * 4096);
+  await handle.close();
 }
 
 describe('a start that cannot be (OPERATE 1.2)', () => {
@@ -44,6 +69,23 @@ describe('a start that cannot be (OPERATE 1.2)', () => {
     expect(await service.exit()).toBe(65);
     expect(service.output.trim().split('\n')).toHaveLength(1);
     expect(service.output).toContain('lmsp.sqlite');
+  });
+
+  it.each([
+    ['was written by a newer program', newerSchema, /newer program.*AddLater/],
+    ['was cut short', cutShort, /damaged|cannot be read/],
+    ['has a damaged page in the middle', damagedPage, /damaged/],
+  ])('a store that %s ends with 65 and one line, and is left alone', async (_, spoil, reason) => {
+    const { store, dataDir } = await openTestStore();
+    const { file } = store;
+    await store.close();
+    await spoil(file);
+    const before = await readFile(file);
+    const service = await launch({ dataDir });
+    expect(await service.exit()).toBe(65);
+    const lines = service.output.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+    expect(lines).toEqual([expect.stringMatching(reason)]);
+    expect((await readFile(file)).equals(before)).toBe(true);
   });
 
   it('a port that is taken ends with 1 and says so', async () => {
