@@ -2,7 +2,13 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/config/index.js';
-import { ProcessEngine, WorkerPromptCodec, type ChatMessage, type ModelSpec } from '../../src/inference/index.js';
+import {
+  ProcessEngine,
+  type ProcessEngineOptions,
+  WorkerPromptCodec,
+  type ChatMessage,
+  type ModelSpec,
+} from '../../src/inference/index.js';
 import { distEntry } from '../support/dist-entry.js';
 
 /** The embedded model, its recorded answers, and the real engine as tests start it. */
@@ -31,14 +37,13 @@ export const GOLDEN = (
   JSON.parse(readFileSync(join(packageRoot(), 'test/fixtures/golden.json'), 'utf8')) as { cases: GoldenCase[] }
 ).cases;
 
-export function realEngine({
-  stallSeconds = 30,
-  runnersDirectory = mkdtempSync(join(tmpdir(), 'lmsp-runners-')),
-} = {}): ProcessEngine & { runnersDirectory: string } {
+export function realEngine(options: Partial<ProcessEngineOptions> = {}): ProcessEngine & { runnersDirectory: string } {
+  const { runnersDirectory = mkdtempSync(join(tmpdir(), 'lmsp-runners-')) } = options;
   const engine = new ProcessEngine({
-    runnersDirectory,
-    stallSeconds,
+    stallSeconds: 30,
     maxWaiting: 64,
+    ...options,
+    runnersDirectory,
     entry: distEntry('inference/onnx/runner-main.js'),
   });
   return Object.assign(engine, { runnersDirectory });

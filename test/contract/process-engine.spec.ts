@@ -74,6 +74,19 @@ describe('the runner process', () => {
     await waitFor('it to be dead', () => !isAlive(pid));
   });
 
+  it('BL-30: four opened at once, again and again, all work and end without a word', async () => {
+    const said: string[] = [];
+    const engine = realEngine({ onLog: ({ text }) => said.push(text) });
+    for (let round = 0; round < 3; round += 1) {
+      const models = await Promise.all(Array.from({ length: 4 }, () => engine.open(POCKET)));
+      const runs = models.map((model) => new Recording(model, request(PROMPTS[0]!)));
+      for (const run of runs) expect(await run.ended).toMatchObject({ outcome: 'finished' });
+      expect(new Set(runs.map(({ ids }) => ids.join())).size).toBe(1);
+      await Promise.all(models.map((model) => model.close()));
+    }
+    expect([said, notedPids(engine.runnersDirectory)]).toEqual([[], []]);
+  });
+
   it('goes on through SIGINT and SIGTERM: only the service ends it (WIRE B6)', async () => {
     const engine = realEngine();
     const model = await engine.open(POCKET);

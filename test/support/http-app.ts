@@ -8,7 +8,7 @@ import type { Scope } from '../../src/clients/index.js';
 import { CONFIG, loadConfig } from '../../src/config/index.js';
 import { newIdentifier, Store } from '../../src/database/index.js';
 import { configureApp, EDGE_OPTIONS, EventStreams } from '../../src/http/index.js';
-import type { ChatMessage, PromptCodec } from '../../src/inference/index.js';
+import type { ChatMessage, InferenceEngine, PromptCodec } from '../../src/inference/index.js';
 import { encode, openModelText } from '../../src/inference/text/model-text.js';
 import type { TextJob } from '../../src/inference/text/text-protocol.js';
 import { Notices, type NoticeTypes } from '../../src/notices/index.js';
@@ -30,6 +30,8 @@ export const inlineCodec: PromptCodec = {
 export interface HttpAppOptions {
   env?: Record<string, string>;
   engine?: FakeEngine;
+  /** Used in the place of the fake engine. */
+  otherEngine?: InferenceEngine;
   /** Directory of an earlier app; it is then kept at the end. */
   dataDir?: string;
 }
@@ -71,11 +73,12 @@ export class HttpApp {
     notices.on('http.fault', ({ error }) => void this.faults.push(error));
   }
 
-  static async start({ env = {}, engine = new FakeEngine(), dataDir }: HttpAppOptions = {}): Promise<HttpApp> {
+  static async start(options: HttpAppOptions = {}): Promise<HttpApp> {
+    const { env = {}, engine = new FakeEngine(), otherEngine = engine, dataDir } = options;
     const directory = dataDir ?? (await temporaryDirectory());
     const inspectionEntry = distEntry('models/inspection-worker.js');
     const module = await Test.createTestingModule({
-      imports: [AppModule.register({ engine, codec: inlineCodec, inspectionEntry })],
+      imports: [AppModule.register({ engine: otherEngine, codec: inlineCodec, inspectionEntry })],
     })
       .overrideProvider(CONFIG)
       .useValue(loadConfig({ LMSP_PORT: '0', LMSP_DATA_DIR: directory, LMSP_BALLAST_BYTES: '0', ...env }))
