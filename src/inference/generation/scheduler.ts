@@ -93,12 +93,12 @@ export class Scheduler {
     const decoding = this.decoding.length;
     // A prompt that was on its way when the lone row came holds the place that its own needs.
     await this.prefillChunk();
-    if (lone === null) await this.decodeStep(decoding);
+    if (lone === null || this.waiting.includes(lone)) await this.decodeStep(decoding);
     else await this.decodeLone(lone, decoding);
     return this.sendReport();
   }
 
-  /** The row that runs beside nothing else. */
+  /** The row that runs beside nothing else; while it waits for a place, the others go on, and none is taken in before it. */
   private get lone(): Row | null {
     for (const row of this.known.values()) if (row.alone) return row;
     return null;
@@ -267,9 +267,10 @@ export class Scheduler {
 
   private sendReport(): boolean {
     const { lone } = this;
-    const waits = lone === null ? this.waiting.length > 0 : this.waiting.includes(lone);
-    const decodes = this.decoding.some((row) => !row.paused && (lone === null || row === lone));
-    const runnable = this.prefilling !== null || (waits && this.decoding.length < this.rows) || decodes;
+    const pausing = lone !== null && !this.waiting.includes(lone);
+    const canAdmit = this.waiting.length > 0 && !pausing && this.decoding.length < this.rows;
+    const decodes = this.decoding.some((row) => !row.paused && (!pausing || row === lone));
+    const runnable = this.prefilling !== null || canAdmit || decodes;
     const report = this.report;
     this.report = emptyReport();
     this.emit({ ...report, idle: !runnable });
