@@ -135,15 +135,16 @@ export class TaskClaims {
     limit: number,
   ): Promise<Task[]> {
     const passed = JSON.stringify([...this.setAside, ...runs.taskIds()]);
-    const select = async (state: string, count: number): Promise<Task[]> => {
+    const select = async (state: string, count: number, order = 'position'): Promise<Task[]> => {
       const rows = await from.query<TaskRow>(
         `select * from tasks where ${state} and type = ? and model is ?
-           and id not in (select value from json_each(?)) order by position limit ?`,
+           and id not in (select value from json_each(?)) order by ${order} limit ?`,
         [type, model, passed, count],
       );
       return rows.map(taskFromRow);
     };
-    const suspects = await select(SUSPECT, 1);
+    // Whoever was alone at the last loss comes first: a step of its own clears it, before another is put in its place.
+    const suspects = await select(SUSPECT, 1, 'suspect desc, position');
     if (suspects.length > 0) return suspects;
     const unowned = await select(UNOWNED, limit);
     const queued = unowned.length < limit ? await select(QUEUED, limit - unowned.length) : [];

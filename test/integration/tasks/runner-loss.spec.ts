@@ -128,6 +128,8 @@ describe('the loss of a runner (WIRE B4 row 15)', () => {
   });
 });
 
+const ONE_OF_SEVERAL = { interruptions: 0, suspicion: 1 } as const;
+
 describe('suspects (WIRE B6)', () => {
   it('run before all others, one at a time and beside nothing else, until they have made 8 steps', async () => {
     const suspects = [await lab.bring('running'), await lab.bring('running')];
@@ -157,6 +159,22 @@ describe('suspects (WIRE B6)', () => {
     for (const { id } of suspects) expect((await lab.task(id)).suspicion).toBe(0);
     for (const gate of gates.values()) gate.resolve();
     await Promise.all([...suspects, ...others].map(({ id }) => ended(id)));
+  });
+
+  it('come in the order of what is held against them: who was alone at the last loss first', async () => {
+    const order: string[] = [];
+    const suspects = [await lab.bring('running'), await lab.bring('running'), await lab.bring('running')];
+    for (const [i, { id }] of suspects.entries()) {
+      const blame = i === 1 ? { interruptions: 1 as const, suspicion: 2 as const } : ONE_OF_SEVERAL;
+      await lab.write((tx) => lab.lifecycle.requeueLost(tx, { taskId: id, attempt: 1, owner: 'run_1' }, blame));
+    }
+    lab.handler.script = async ({ task }) => {
+      order.push(task.id);
+      return { kind: 'completed' };
+    };
+    await lab.runner.start();
+    await Promise.all(suspects.map(({ id }) => ended(id)));
+    expect(order).toEqual([1, 0, 2].map((i) => suspects[i]?.id));
   });
 
   it('keep others waiting while they have made fewer steps, and the end of the suspect lets them in', async () => {
@@ -229,60 +247,5 @@ describe('a lane that is closed (WIRE B6, quarantine)', () => {
     lab.handler.closed = null;
     lab.runner.wake('scripted', null);
     await Promise.all([ended(queued.id), ended(unowned.id)]);
-  });
-});
-
-describe('the sweep for rows without a run (WIRE B4)', () => {
-  const sweep = async (): Promise<string[]> => {
-    const moved: string[] = [];
-    await lab.sweep.sweep((type) => void moved.push(type));
-    return moved;
-  };
-
-  it.each([
-    ['loading', 'retry', 'queued'],
-    ['loading', 'fail', 'failed'],
-    ['running', 'retry', 'queued'],
-    ['running', 'resume', 'running'],
-    ['running', 'fail', 'failed'],
-    ['cancelling', 'retry', 'cancelled'],
-  ] as const)('a row found %s with policy %s becomes %s, owned by nobody', async (found, onRestart, status) => {
-    const { id } = await lab.bring(found, { onRestart });
-    expect(await sweep()).toEqual(['scripted']);
-    expect(await lab.task(id)).toMatchObject({ status, owner: null });
-    expect(await sweep(), 'nothing is moved twice').toEqual([]);
-  });
-
-  it('rows of living runs, waiting and ended ones are not touched', async () => {
-    const gate = deferred();
-    lab.handler.script = () => gate.promise.then(() => ({ kind: 'completed' }));
-    const live = await lab.create();
-    await lab.runner.start();
-    await waitFor('the run', async () => (await lab.task(live.id)).status === 'running');
-    const still = [
-      live,
-      await lab.bring('unowned', { onRestart: 'resume', model: 'other' }),
-      await lab.bring('completed'),
-    ];
-    const before = await Promise.all(still.map(({ id }) => lab.found(id)));
-    expect(await sweep()).toEqual([]);
-    expect(await Promise.all(still.map(({ id }) => lab.found(id)))).toEqual(before);
-    gate.resolve();
-    await ended(live.id);
-  });
-
-  it('a row that cannot be moved is told once and holds up no other', async () => {
-    const damaged = await lab.bring('running');
-    const other = await lab.bring('running');
-    const faults: string[] = [];
-    lab.notices.on('task.fault', ({ task_id }) => void faults.push(task_id));
-    lab.handler.onProject = ({ task }) => {
-      if (task.id === damaged.id) throw new Error('damaged');
-    };
-    await sweep();
-    await sweep();
-    expect(faults).toEqual([damaged.id]);
-    expect((await lab.task(other.id)).status).toBe('queued');
-    lab.handler.onProject = () => undefined;
   });
 });
