@@ -4,7 +4,8 @@ import { DomainError, type ErrorBody } from '../errors/index.js';
 import type { ActiveRun } from './active-run.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
 import { TaskSettlement } from './task-settlement.js';
-import type { Task } from './task.js';
+import type { Task, TaskRow } from './task.js';
+import { TaskNotFound, TransitionRefused } from './tasks.errors.js';
 
 /** The way of an attempt from its claim to its work: the load of what runs it, then row 4 or 20. */
 @Injectable()
@@ -53,11 +54,21 @@ export class TaskStart {
   /** Row 20, or row 17 where the snapshot on disk cannot be gone on from; both look at it inside their own unit. */
   private async takenUp(tx: Tx, run: ActiveRun, owner: string): Promise<Task> {
     const { task, seat, handler } = run.claimed;
+    await stillWaits(tx, task.id);
     const reason = handler.takeUp ? await handler.takeUp(tx, task, seat) : 'unsupported';
     if (reason !== null) return this.lifecycle.startOver(tx, task.id, reason);
     tx.afterCommit(() => run.owned(owner));
     return this.lifecycle.takeUp(tx, task.id, owner);
   }
+}
+
+/** Cancelled while the model was loading, it has ended, and what a handler would look at may be gone. */
+async function stillWaits(tx: Tx, taskId: string): Promise<void> {
+  const [row] = await tx.query<Pick<TaskRow, 'status' | 'owner'>>('select status, owner from tasks where id = ?', [
+    taskId,
+  ]);
+  if (!row) throw new TaskNotFound(taskId);
+  if (row.status !== 'running' || row.owner !== null) throw new TransitionRefused('takeUp', taskId, row.status);
 }
 
 function loadFailure(error: unknown): ErrorBody {

@@ -155,6 +155,10 @@ describe('take-up (WIRE B4 row 20)', () => {
       runs += 1;
       return { kind: 'completed' };
     };
+    // What it would look at is gone with the end.
+    lab.handler.takeUp = () => Promise.reject(new Error('looked at the snapshot of an ended task'));
+    const faults: unknown[] = [];
+    lab.notices.on('task.fault', ({ error }) => void faults.push(error));
     await lab.runner.start();
     await waitFor('the claim', () => lab.runner.runs().length === 1);
     expect((await lab.task(id)).status).toBe('running');
@@ -163,6 +167,7 @@ describe('take-up (WIRE B4 row 20)', () => {
     ready.resolve();
     await lab.runner.idle();
     expect(runs).toBe(0);
+    expect(faults).toEqual([]);
   });
 
   it('a stop while it waits for its seat leaves it as it is, and the next start takes it up', async () => {

@@ -43,6 +43,7 @@ export interface CampaignReport {
 /** Kills that one store outlives; then it must end all its tasks, and a new one begins. */
 const KILLS_PER_STORE = 40;
 const END_MS = 240_000;
+const SHOWN_OUTPUT = 2000;
 
 /**
  * Long enough to say who waits for whom, short enough to be seen: a task is given up after a few interruptions, and a
@@ -131,25 +132,33 @@ export class Campaign {
   /** Nobody kills any more: everything ends, and everything is read. */
   private async finish(dataDir: string, load: Load, checker: Checker, observations: Observations): Promise<void> {
     const service = await ServiceProcess.start({ ...this.setup, dataDir });
-    const connection = new Connection(service);
     try {
-      const kill = new KillSwitch({ point: 'time', n: 0, scope: 'service', limitMs: 0 }, service);
-      await load.takeUp({ connection, kill });
-      const open = '/v1/tasks?status=queued,loading,running,cancelling&limit=1';
-      const ended = async (): Promise<boolean> =>
-        (await service.json<{ data: unknown[] }>('GET', open)).data.length === 0;
-      await waitFor('every task to end', ended, END_MS);
+      await this.untilAllEnded(service, load);
       service.signal('SIGTERM');
       const code = await service.exit();
       if (code !== 0) this.note([{ subject: 'service', rule: 'B6', what: `the clean stop ended with ${code}` }]);
+    } catch (error) {
+      const what = `${String(error)}; its output ends with: ${service.output.slice(-SHOWN_OUTPUT)}`;
+      this.note([{ subject: 'service', rule: 'R6', what }]);
     } finally {
-      connection.close();
       if (service.child.exitCode === null) service.signal('SIGKILL');
+      await service.exit();
     }
     this.figures.restarts += 1;
     const image = await readStoreImage(dataDir);
     this.note(checker.atEnd(image, { recovered: true, paused: false }));
     this.figures.add(image, observations);
+  }
+
+  private async untilAllEnded(service: ServiceProcess, load: Load): Promise<void> {
+    const connection = new Connection(service);
+    const kill = new KillSwitch({ point: 'time', n: 0, scope: 'service', limitMs: 0 }, service);
+    await load.takeUp({ connection, kill });
+    const open = '/v1/tasks?status=queued,loading,running,cancelling&limit=1';
+    const ended = async (): Promise<boolean> =>
+      (await service.json<{ data: unknown[] }>('GET', open)).data.length === 0;
+    await waitFor('every task to end', ended, END_MS);
+    connection.close();
   }
 
   private note(violations: Violation[]): void {

@@ -27,7 +27,8 @@ const PAUSE_MS = 30;
 /** Follows one task to its end, over any number of service processes: it goes on behind the last event it has seen. */
 export class Follower {
   done = false;
-  private last = -1;
+  /** Number of the last event seen. */
+  last = -1;
 
   constructor(
     readonly taskId: string,

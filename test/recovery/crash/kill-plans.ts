@@ -1,7 +1,7 @@
 import type { Random } from '../../support/random.js';
 import { RUNNING_POINTS, SCOPES, START_POINTS, type KillPlan } from './kill-switch.js';
 
-/** Longest life of a service that is killed at a moment of its work, milliseconds. */
+/** Longest work of a service before it is killed, milliseconds. */
 export interface Pace {
   lifeMs: number;
 }
@@ -21,7 +21,7 @@ export function drawPlan(random: Random, { lifeMs }: Pace): KillPlan {
   if (phase === 'start') {
     const point = random.pick(START_POINTS);
     const n = point === 'start-time' ? random.between(1, START_MS) : random.between(1, START_WRITES);
-    return { point, n, scope, limitMs: START_MS * 4 };
+    return { point, n, scope, limitMs: START_MS };
   }
   const point = random.pick(RUNNING_POINTS);
   const most = { time: lifeMs, sent: SOON_MS, token: TOKENS, write: WRITES, ended: 6, accepted: 4 };

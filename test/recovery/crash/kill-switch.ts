@@ -30,9 +30,15 @@ export interface KillPlan {
   /** Which occurrence, or how many milliseconds after it. */
   n: number;
   scope: KillScope;
-  /** Killed after this time although the point was not met, milliseconds. */
+  /**
+   * Killed although the point was not met: so long after the first token that a client saw, milliseconds, or after
+   * PATIENCE times as long without one. A slow machine gets as far as a fast one.
+   */
   limitMs: number;
 }
+
+const PATIENCE = 8;
+const DELTA = 'response.output_text.delta';
 
 /** Kills the service once, at the moment its plan names. */
 export class KillSwitch {
@@ -41,6 +47,7 @@ export class KillSwitch {
   /** Model processes that were alive when the service was killed. */
   runnersLeft: number[] = [];
   private count = 0;
+  private worked = false;
   private fired = false;
   private dead = false;
   private readonly timers = new Set<NodeJS.Timeout>();
@@ -60,7 +67,7 @@ export class KillSwitch {
 
   arm(): void {
     const { point, n, limitMs } = this.plan;
-    this.after(limitMs, () => this.fire());
+    this.after(limitMs * PATIENCE, () => this.fire());
     if (point === 'time' || point === 'start-time') this.after(n, () => this.meet());
     if (point === 'write' || point === 'start-write') this.watchWrites();
   }
@@ -77,8 +84,12 @@ export class KillSwitch {
 
   /** A client has seen an event; `status` is that of a lifecycle event's snapshot. */
   event(type: string, status: string | null): void {
-    const { point } = this.plan;
-    if (point === 'token' && type === 'response.output_text.delta') this.occur();
+    const { point, limitMs } = this.plan;
+    if (type === DELTA && !this.worked) {
+      this.worked = true;
+      this.after(limitMs, () => this.fire());
+    }
+    if (point === 'token' && type === DELTA) this.occur();
     if (point === status) this.occur();
     if (point === 'ended' && (status === 'completed' || status === 'failed' || status === 'cancelled')) this.occur();
   }

@@ -19,8 +19,9 @@ const CLIENTS = 6;
 const MOST_OPEN = 16;
 const LONGEST_PAUSE_MS = 80;
 const LATEST_CANCEL_MS = 400;
+const LATEST_CANCEL_EVENT = 80;
 
-const CANCELLED = 0.2;
+const CANCELLED = 0.25;
 const KEYED = 0.3;
 /** Creates that leave the policy to the service. */
 const UNSAID = 0.15;
@@ -62,7 +63,7 @@ export class Load {
   async takeUp(meeting: Meeting): Promise<void> {
     const lost = this.unanswered.splice(0);
     await Promise.all([
-      ...this.followers.map((follower) => follower.follow(meeting)),
+      ...this.followers.map((follower) => this.follow(meeting, follower)),
       ...lost.map(({ create, body }) => this.accept(meeting, create, body)),
     ]);
   }
@@ -110,7 +111,7 @@ export class Load {
     if (taskId === null) return;
     const follower = new Follower(taskId, this.random.pick(WAYS), this.observations);
     this.followers.push(follower);
-    await Promise.all([follower.follow(meeting), this.perhapsCancel(meeting, taskId)]);
+    await this.follow(meeting, follower);
     if (follower.done) this.open -= 1;
   }
 
@@ -122,7 +123,7 @@ export class Load {
       onTask: (taskId) => {
         follower = new Follower(taskId, this.random.pick(['task-events', 'response-stream']), this.observations);
         if (create.background) this.followers.push(follower);
-        cancel = this.perhapsCancel(meeting, taskId);
+        cancel = this.perhapsCancel(meeting, follower);
       },
       onText: (text) => frames.push(text),
     });
@@ -174,10 +175,18 @@ export class Load {
       this.observations.fault(label, 'B3', `a create was answered ${status}: ${answer?.body}`);
   }
 
-  private async perhapsCancel(meeting: Meeting, taskId: string): Promise<void> {
-    if (!this.random.chance(CANCELLED)) return;
-    await delay(this.random.between(0, LATEST_CANCEL_MS));
-    if (meeting.kill.alive) await this.cancel(meeting, taskId);
+  private async follow(meeting: Meeting, follower: Follower): Promise<void> {
+    await Promise.all([follower.follow(meeting), this.perhapsCancel(meeting, follower)]);
+  }
+
+  /** At once, after a time, or in the middle of the output. */
+  private async perhapsCancel(meeting: Meeting, follower: Follower): Promise<void> {
+    const { random } = this;
+    if (!random.chance(CANCELLED)) return;
+    const events = random.pick([0, random.between(5, LATEST_CANCEL_EVENT)]);
+    const end = performance.now() + random.between(0, events === 0 ? LATEST_CANCEL_MS : LATEST_CANCEL_MS * 10);
+    while (meeting.kill.alive && performance.now() < end && (events === 0 || follower.last < events)) await delay(2);
+    if (meeting.kill.alive) await this.cancel(meeting, follower.taskId);
   }
 
   /** By either route. Resolves with what the answer said of the task. */
