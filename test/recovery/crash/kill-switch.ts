@@ -1,6 +1,5 @@
 import { watch, type FSWatcher } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { runnersOf } from '../../support/runners.js';
 import type { ServiceProcess } from '../../support/service-process.js';
 
 /**
@@ -48,6 +47,7 @@ export class KillSwitch {
   runnersLeft: number[] = [];
   private count = 0;
   private worked = false;
+  private armed = false;
   private fired = false;
   private dead = false;
   private readonly timers = new Set<NodeJS.Timeout>();
@@ -65,8 +65,10 @@ export class KillSwitch {
     return !this.dead;
   }
 
+  /** Until then nothing that is seen kills. */
   arm(): void {
     const { point, n, limitMs } = this.plan;
+    this.armed = true;
     this.after(limitMs * PATIENCE, () => this.fire());
     if (point === 'time' || point === 'start-time') this.after(n, () => this.meet());
     if (point === 'write' || point === 'start-write') this.watchWrites();
@@ -84,6 +86,7 @@ export class KillSwitch {
 
   /** A client has seen an event; `status` is that of a lifecycle event's snapshot. */
   event(type: string, status: string | null): void {
+    if (!this.armed) return;
     const { point, limitMs } = this.plan;
     if (type === DELTA && !this.worked) {
       this.worked = true;
@@ -127,7 +130,7 @@ export class KillSwitch {
       this.kill();
       return;
     }
-    void noteds(this.service.dataDir).then((pids) => {
+    void runnersOf(this.service.dataDir).then((pids) => {
       for (const pid of pids) signal(pid, 'SIGKILL');
       this.after(this.plan.n % LONGEST_GAP_MS, () => this.kill());
     });
@@ -141,7 +144,7 @@ export class KillSwitch {
     if (pid !== undefined) signal(this.plan.scope === 'group' ? -pid : pid, 'SIGKILL');
     void this.service
       .exit()
-      .then(() => noteds(this.service.dataDir))
+      .then(() => runnersOf(this.service.dataDir))
       .then((pids) => {
         this.runnersLeft = pids;
         this.onDead();
@@ -151,12 +154,6 @@ export class KillSwitch {
 
 /** Between the death of the runners and that of the service, at most. */
 const LONGEST_GAP_MS = 150;
-
-/** Pids of the model processes that the service has noted in its data directory. */
-export async function noteds(dataDir: string): Promise<number[]> {
-  const names = await readdir(join(dataDir, 'runners')).catch(() => []);
-  return names.map((name) => Number(name.replace('.json', ''))).filter((pid) => Number.isInteger(pid));
-}
 
 /** Ends or halts a process that may be gone already. */
 export function signal(pid: number, name: NodeJS.Signals): void {

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { runnersOf } from '../../support/runners.js';
 import { ServiceProcess, type ServiceOptions } from '../../support/service-process.js';
 import { Connection } from './connection.js';
 import type { Meeting } from './follower.js';
-import { KillSwitch, noteds, signal, type KillPlan } from './kill-switch.js';
+import { KillSwitch, signal, type KillPlan } from './kill-switch.js';
 import type { Load } from './load.js';
 import type { Life } from './checker.js';
 import type { Violation } from './rules/violation.js';
@@ -37,7 +38,7 @@ export async function live(
   load: Load,
   leftovers: Leftovers,
 ): Promise<LivedLife> {
-  const orphans = await noteds(options.dataDir);
+  const orphans = await runnersOf(options.dataDir);
   const paused = plan.point === 'paused';
   const env = { ...options.env, ...(paused && { LMSP_MAX_ROWS: '0' }) };
   const service = await ServiceProcess.launch({ ...options, env });
@@ -102,7 +103,7 @@ async function catchCancelling(dataDir: string, meeting: Meeting, load: Load): P
     await delay(POLL_MS * 5);
     const [target] = load.running;
     if (target === undefined || !kill.alive) continue;
-    const runners = await noteds(dataDir);
+    const runners = await runnersOf(dataDir);
     for (const pid of runners) signal(pid, 'SIGSTOP');
     // Its answer waited for the end in vain: the row says cancelling. Else the task had ended, or never ran.
     if ((await load.cancel(meeting, target)) === 'cancelling') kill.meet();

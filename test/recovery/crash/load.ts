@@ -33,6 +33,8 @@ interface CreateBody {
 
 /** Clients of all kinds on a service that will be killed: everything they are told is kept. */
 export class Load {
+  /** Creates that were refused since the model had lost too many processes in a row (WIRE B6). */
+  quarantined = 0;
   /** Unfinished tasks that somebody follows. */
   private followers: Follower[] = [];
   /** Creates with a key whose answer was lost. */
@@ -137,11 +139,12 @@ export class Load {
   }
 
   private async send(
-    { connection, kill }: Meeting,
+    meeting: Meeting,
     create: ObservedCreate,
     body: CreateBody,
     { onTask, onText }: { onTask?: (taskId: string) => void; onText?: (text: string) => void } = {},
   ): Promise<ObservedTry> {
+    const { connection, kill } = meeting;
     const seen: ObservedTry = { status: null, taskId: null, replayed: false, body: null };
     create.tries.push(seen);
     const answer = await connection.send('POST', '/v1/responses', {
@@ -163,16 +166,23 @@ export class Load {
       ...(onText && { onText }),
     });
     if (answer?.whole && !onText) seen.body = answer.body;
-    this.judge(create, answer, kill.alive);
+    await this.judge(create, answer, meeting);
     return seen;
   }
 
-  /** A foreground task may fail with its runner; nothing else may be refused. */
-  private judge({ label, background, streamed }: ObservedCreate, answer: Answer | null, alive: boolean): void {
+  /** A foreground task may fail with its runner, and a model is given up that lost too many: nothing else is refused. */
+  private async judge(
+    { label, background, streamed }: ObservedCreate,
+    answer: Answer | null,
+    meeting: Meeting,
+  ): Promise<void> {
     const status = answer?.status ?? null;
     const fine = background && !streamed ? status === 202 : status === 200 || (!background && status === 500);
-    if (!fine && (alive || status !== null))
-      this.observations.fault(label, 'B3', `a create was answered ${status}: ${answer?.body}`);
+    if (fine || (!meeting.kill.alive && status === null)) return;
+    if (status === 503 && answer?.body.includes('model_unavailable')) {
+      this.quarantined += 1;
+      await meeting.connection.send('POST', '/v1/models/load', { body: { model: this.options.model } });
+    } else this.observations.fault(label, 'B3', `a create was answered ${status}: ${answer?.body}`);
   }
 
   private async follow(meeting: Meeting, follower: Follower): Promise<void> {

@@ -22,7 +22,7 @@ export async function makeMutant({ patches }: Mutation): Promise<Mutant> {
   for (const { file, from, to } of patches) {
     const path = join(folder, 'dist/src', file);
     const parts = (await readFile(path, 'utf8')).split(from);
-    if (parts.length !== 2) throw new Error(`${file} holds ${parts.length - 1} times: ${from}`);
+    if (parts.length !== 2) throw new Error(`adapt mutations.ts: ${file} holds ${parts.length - 1} times: ${from}`);
     await writeFile(path, parts.join(to));
   }
   return {

@@ -48,9 +48,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
         to: "row: 6,\n        from: ['running', 'cancelling'],",
       },
       {
-        file: 'tasks/task-execution.js',
-        from: 'return this.lifecycle.confirmCancel(tx, claim.taskId, claim);\n        }',
-        to: 'return this.lifecycle.complete(tx, claim, null);\n        }',
+        file: 'tasks/task-end.js',
+        from: 'this.lifecycle.confirmCancel(tx, claim.taskId, claim)',
+        to: 'this.lifecycle.complete(tx, claim, null)',
       },
     ],
     rules: ['R3', 'B4'],

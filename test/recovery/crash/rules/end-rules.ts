@@ -9,9 +9,10 @@ const EXPLAINED: Record<string, (stored: StoredTask) => boolean> = {
   server_restarted: ({ task }) => task.onRestart === 'fail' || !task.background,
   // Rows 12 and 13: interrupted too often.
   retry_limit_exceeded: ({ task }) => task.background && task.interruptions >= task.maxInterruptions,
-  // Row 15: its runner was killed alone, and it may not run again, or not once more.
-  model_error: ({ task }) =>
-    task.onRestart === 'fail' || !task.background || task.interruptions + 1 >= task.maxInterruptions,
+  // Row 15: its runner was killed alone, and it may not run again, or was the only one to blame twice in a row.
+  model_error: ({ task }) => task.onRestart === 'fail' || !task.background || task.suspicion === 2,
+  // Rows 12 and 13: its model lost too many processes in a row.
+  model_unavailable: ({ task }) => !task.background,
 };
 
 /** When everything has ended: nothing is left over, and nothing failed or was cancelled that nobody asked to. */
