@@ -19,6 +19,7 @@ import {
 } from '../tasks/index.js';
 import { ResponseAttempt } from './response-attempt.js';
 import { ResponseResumption } from './response-resumption.js';
+import { projectResponses } from './response-projection.js';
 import { ResponseStore } from './response-store.js';
 
 export const RESPONSE_TASK_TYPE = 'response';
@@ -58,8 +59,9 @@ export class ResponseHandler implements TaskHandler<ResponseSeat>, OnModuleInit 
     return seat === null || seat instanceof DomainError ? seat : responseSeat(seat);
   }
 
-  project(tx: Tx, change: TaskChange): Promise<JsonObject> {
-    return this.store.project(tx, change) as Promise<unknown> as Promise<JsonObject>;
+  async project(tx: Tx, changes: TaskChange[]): Promise<JsonObject[]> {
+    const snapshots = await projectResponses(tx, changes);
+    return snapshots.map(({ response }) => ({ response }));
   }
 
   async takeUp(tx: Tx, task: Task, seat: ResponseSeat): Promise<UnusableSnapshot | null> {

@@ -1,16 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { StoreReader, type Tx } from '../database/index.js';
 import type { KeyedRequest } from '../http/index.js';
-import {
-  readEvents,
-  readSnapshot,
-  type JsonObject,
-  type Queryable,
-  type Task,
-  type TaskChange,
-} from '../tasks/index.js';
-import { closeOpenItems, foldOutput } from './response-fold.js';
-import type { GenerationRecord, ResponseObject, ResponseStatus, ResponseUsage } from './response-object.js';
+import { readEvents, readSnapshot, type JsonObject, type Queryable, type Task } from '../tasks/index.js';
+import type { GenerationRecord, ResponseObject, ResponseStatus } from './response-object.js';
+import { storedOutput, type FoldStart } from './stored-output.js';
 
 /** A response to be created, together with its task (row 1). */
 export interface ResponseDraft {
@@ -35,9 +28,6 @@ interface ResponseRow {
   body: string;
   body_sequence_number: number;
 }
-
-/** Events read for one fold; a response has about one for each token. */
-const FOLD_PAGE = 1000;
 
 /** Rows of `responses`: the OpenAI view of a task, and all its generation is a function of. */
 @Injectable()
@@ -76,7 +66,7 @@ export class ResponseStore {
     const taskId = taskIdOf(id);
     const body = JSON.parse(row.body) as ResponseObject;
     if (row.status !== 'in_progress') return { taskId, body };
-    return { taskId, body: { ...body, output: await fold(this.reader, taskId, body, row.body_sequence_number) } };
+    return { taskId, body: { ...body, output: await storedOutput(this.reader, foldStart(row, body)) } };
   }
 
   /** The response as its 202 showed it: the snapshot of event 1; null when it is gone. */
@@ -123,69 +113,12 @@ export class ResponseStore {
       [id],
     );
     if (!row) throw new Error(`response ${id} does not exist`);
-    return fold(this.reader, taskIdOf(id), JSON.parse(row.body) as ResponseObject, row.body_sequence_number);
+    return storedOutput(this.reader, foldStart(row, JSON.parse(row.body) as ResponseObject));
   }
 
   /** Deletes a response; the database refuses one whose task is unfinished. */
   async remove(tx: Tx, id: string): Promise<void> {
     await tx.execute('DELETE FROM responses WHERE id = ?', [id]);
-  }
-
-  /**
-   * The snapshot of a lifecycle event, written to the row as well so that both are one (invariant 3). Output and usage
-   * are computed from the events and snapshots on disk, inside the unit, never from a runner's memory.
-   */
-  async project(tx: Tx, change: TaskChange): Promise<{ response: ResponseObject }> {
-    const { task } = change;
-    const id = task.responseId;
-    if (id === null) throw new Error(`task ${task.id} has no response`);
-    const [row] = await tx.query<ResponseRow & { generation: string | null }>(
-      'select id, body, body_sequence_number, generation from responses where id = ?',
-      [id],
-    );
-    if (!row) throw new Error(`response ${id} of task ${task.id} does not exist`);
-    const response = await this.snapshot(tx, change, row);
-    const finished = task.finishedAt;
-    await tx.execute(
-      `UPDATE responses SET status = ?, body = ?, body_sequence_number = ?, completed_at = ?, finished_at = ?,
-         generation = CASE WHEN ? IS NULL THEN generation END WHERE id = ?`,
-      [
-        response.status,
-        JSON.stringify(response),
-        change.sequenceNumber,
-        response.completed_at === null ? null : finished,
-        finished,
-        finished,
-        id,
-      ],
-    );
-    return { response };
-  }
-
-  private async snapshot(
-    tx: Tx,
-    { task, event }: TaskChange,
-    row: ResponseRow & { generation: string | null },
-  ): Promise<ResponseObject> {
-    const body = JSON.parse(row.body) as ResponseObject;
-    const status = statusOf(event);
-    const ended = task.finishedAt !== null;
-    const output = event === 'response.queued' ? [] : await fold(tx, task.id, body, row.body_sequence_number);
-    return {
-      ...body,
-      status,
-      completed_at: status === 'completed' && task.finishedAt !== null ? Math.floor(task.finishedAt / 1000) : null,
-      incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
-      error: task.error,
-      output: ended ? closeOpenItems(output) : output,
-      usage: ended ? await usage(tx, task.id, task.startCount, row.generation) : null,
-      lmsp: {
-        ...body.lmsp,
-        task_status: task.status,
-        attempt: task.attempt,
-        replayed_tokens: event === 'response.queued' ? 0 : body.lmsp.replayed_tokens,
-      },
-    };
   }
 }
 
@@ -194,59 +127,6 @@ export function taskIdOf(responseId: string): string {
   return `task_${responseId.slice(responseId.indexOf('_') + 1)}`;
 }
 
-async function fold(
-  from: Queryable,
-  taskId: string,
-  body: ResponseObject,
-  after: number,
-): Promise<ResponseObject['output']> {
-  let output = body.output;
-  let last = after;
-  for (;;) {
-    const events = await readEvents(from, taskId, last, FOLD_PAGE);
-    output = foldOutput(
-      output,
-      events.map((event) => event.payload),
-    );
-    const end = events.at(-1);
-    if (!end || events.length < FOLD_PAGE) return output;
-    last = end.sequenceNumber;
-  }
-}
-
-/** Tokens of the present start: the prompt's and one for each snapshot line. */
-async function usage(
-  tx: Tx,
-  taskId: string,
-  startCount: number,
-  generation: string | null,
-): Promise<ResponseUsage | null> {
-  if (generation === null) return null;
-  const inputTokens = (JSON.parse(generation) as GenerationRecord).promptIds.length;
-  const outputTokens = (await readSnapshot(tx, taskId, startCount)).length;
-  return {
-    input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: 0 },
-    output_tokens: outputTokens,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: inputTokens + outputTokens,
-  };
-}
-
-function statusOf(event: TaskChange['event']): ResponseStatus {
-  switch (event) {
-    case 'response.created':
-    case 'response.queued':
-      return 'queued';
-    case 'response.in_progress':
-      return 'in_progress';
-    case 'response.completed':
-      return 'completed';
-    case 'response.incomplete':
-      return 'incomplete';
-    case 'response.failed':
-      return 'failed';
-    case 'response.cancelled':
-      return 'cancelled';
-  }
+function foldStart({ id, body_sequence_number: after }: ResponseRow, { output }: ResponseObject): FoldStart {
+  return { taskId: taskIdOf(id), output, after };
 }

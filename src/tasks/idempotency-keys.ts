@@ -68,22 +68,26 @@ export class IdempotencyKeys {
   }
 
   /**
-   * At a task's end, in the same unit. In the foreground a failed or cancelled one lets its keys go, so that a repeat
-   * may succeed; any other keeps them until `retentionIdempotencySeconds` after their creation, and for an hour at
-   * least.
+   * At the end of tasks, in the same unit. In the foreground a failed or cancelled one lets its keys go, so that a
+   * repeat may succeed; any other keeps them until `retentionIdempotencySeconds` after their creation, and for an hour
+   * at least.
    */
-  async settle(tx: Tx, task: Task): Promise<void> {
-    if (!task.background && task.status !== 'completed') {
-      await tx.execute('DELETE FROM idempotency_keys WHERE task_id = ?', [task.id]);
-      return;
+  async settle(tx: Tx, tasks: Task[], now: number): Promise<void> {
+    const letsGo = (task: Task): boolean => !task.background && task.status !== 'completed';
+    const gone = tasks.filter(letsGo).map(({ id }) => id);
+    if (gone.length > 0) {
+      await tx.execute('DELETE FROM idempotency_keys WHERE task_id IN (SELECT value FROM json_each(?))', [
+        JSON.stringify(gone),
+      ]);
     }
-    const kept = this.config.retentionIdempotencySeconds * 1000;
-    if (kept === 0) return;
-    await tx.execute('UPDATE idempotency_keys SET expires_at = max(created_at + ?, ?) WHERE task_id = ?', [
-      kept,
-      (task.finishedAt ?? task.updatedAt) + HOUR_MS,
-      task.id,
-    ]);
+    const kept = tasks.filter((task) => !letsGo(task)).map(({ id }) => id);
+    const keptMs = this.config.retentionIdempotencySeconds * 1000;
+    if (keptMs === 0 || kept.length === 0) return;
+    await tx.execute(
+      `UPDATE idempotency_keys SET expires_at = max(created_at + ?, ?)
+       WHERE task_id IN (SELECT value FROM json_each(?))`,
+      [keptMs, now + HOUR_MS, JSON.stringify(kept)],
+    );
   }
 }
 

@@ -17,7 +17,15 @@ export {
   type UnusableSnapshot,
 } from './task-handlers.js';
 export { errorPayload, TaskLifecycleService } from './task-lifecycle.service.js';
-export { eventJson, readEvents, readSnapshot, type Queryable, type StoredEvent } from './task-log.js';
+export {
+  countSnapshotLines,
+  eventJson,
+  readEvents,
+  readEventsOfMany,
+  readSnapshot,
+  type Queryable,
+  type StoredEvent,
+} from './task-log.js';
 export { TaskQueries, type Lane, type TaskPageRequest } from './task-queries.js';
 export { TaskRecovery, type RecoveryReport } from './task-recovery.js';
 export { TaskRunner } from './task-runner.js';

@@ -37,13 +37,13 @@ export class RunnerLoss {
   }
 
   /** The same for a row that is held by an owner of whom nobody knows a run; its load, too, begins anew. */
-  orphaned(tx: Tx, task: Task): Promise<Task> {
+  async orphaned(tx: Tx, task: Task): Promise<void> {
     const claim: Claim = { taskId: task.id, attempt: task.attempt, owner: task.owner ?? '' };
     const message = 'The run of the task ended unexpectedly.';
-    if (task.status === 'cancelling') return this.lifecycle.confirmCancel(tx, task.id, claim);
-    if (task.status === 'running') return this.settle(tx, claim, { kind: 'lost', message, alone: true });
-    if (task.background && task.onRestart !== 'fail') return this.lifecycle.recoverRetry(tx, task.id);
-    return this.lifecycle.failLoading(tx, claim, new DomainError('model_load_failed', message).toBody());
+    if (task.status === 'cancelling') await this.lifecycle.confirmCancel(tx, task.id, claim);
+    else if (task.status === 'running') await this.settle(tx, claim, { kind: 'lost', message, alone: true });
+    else if (task.background && task.onRestart !== 'fail') await this.lifecycle.recoverRetry(tx, [task.id]);
+    else await this.lifecycle.failLoading(tx, claim, new DomainError('model_load_failed', message).toBody());
   }
 }
 

@@ -16,16 +16,17 @@ export interface StatusChange {
 }
 
 /**
- * The guarded update of one row of the table: "set X if still Y" (HOUSE 4.6). Raises the last sequence number by the
- * number of events to come. Null: no row was in a state this transition leaves, or the claim no longer holds.
+ * The guarded update of one row of the table: "set X if still Y" (HOUSE 4.6), for tasks that move alike. Raises each
+ * last sequence number by the number of events to come. Answers with the tasks that moved, in the order of their ids; one
+ * that is not in a state this transition leaves, or whose claim no longer holds, is left out.
  */
 export async function updateStatus(
   tx: Tx,
   transition: Transition,
-  taskId: string,
+  taskIds: string[],
   change: StatusChange,
   now: number,
-): Promise<Task | null> {
+): Promise<Task[]> {
   const ends = isTerminal(transition.to);
   const sets: [sql: string, ...parameters: unknown[]][] = [
     ['status = ?', transition.to],
@@ -44,7 +45,7 @@ export async function updateStatus(
   if (ends) sets.push(['finished_at = ?', now]);
 
   const guards: [sql: string, ...parameters: unknown[]][] = [
-    ['id = ?', taskId],
+    ['id IN (SELECT value FROM json_each(?))', JSON.stringify(taskIds)],
     ['status IN (SELECT value FROM json_each(?))', JSON.stringify(transition.from)],
   ];
   if (transition.unownedOnly) guards.push(['owner IS NULL']);
@@ -52,11 +53,12 @@ export async function updateStatus(
     guards.push(['attempt = ? AND owner = ?', change.claim?.attempt, change.claim?.owner]);
 
   // The first word in lower case makes the driver answer with rows (STACK 4).
-  const [row] = await tx.query<TaskRow>(
+  const rows = await tx.query<TaskRow>(
     `update tasks SET ${sets.map(([sql]) => sql).join(', ')} WHERE ${guards.map(([sql]) => sql).join(' AND ')} RETURNING *`,
     [...sets, ...guards].flatMap(([, ...parameters]) => parameters),
   );
-  return row ? taskFromRow(row) : null;
+  const moved = new Map(rows.map((row) => [row.id, taskFromRow(row)]));
+  return taskIds.flatMap((id) => moved.get(id) ?? []);
 }
 
 function required(change: StatusChange): string {

@@ -105,11 +105,11 @@ export interface TaskHandler<S extends Seat = Seat> {
    */
   takeUp?(tx: Tx, task: Task, seat: S): Promise<UnusableSnapshot | null>;
   /**
-   * The payload of a lifecycle event (without type and number), e.g. `{ response }`. Runs inside the transition's
-   * unit: database calls only. Whatever the type stores about its tasks it updates here, so that the snapshot and
-   * the stored object are one (invariant 3).
+   * The payloads of lifecycle events (without type and number), e.g. `{ response }`: one for each change, in order; no
+   * two are of one task. Runs inside the transitions' unit: database calls only. Whatever the type stores about its
+   * tasks it updates here, so that the snapshot and the stored object are one (invariant 3).
    */
-  project(tx: Tx, change: TaskChange): Promise<JsonObject>;
+  project(tx: Tx, changes: TaskChange[]): Promise<JsonObject[]>;
 }
 
 /** The handlers by task type. */

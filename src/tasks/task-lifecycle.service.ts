@@ -6,13 +6,12 @@ import { EventFeed } from './event-feed.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { insertEvents } from './step-writer.js';
 import { insertTasks, type TaskDraft } from './task-drafts.js';
-import { TaskHandlers, type UnusableSnapshot } from './task-handlers.js';
+import { TaskHandlers, type TaskChange, type UnusableSnapshot } from './task-handlers.js';
 import { TaskJournal } from './task-journal.js';
 import { eventJson, type StoredEvent } from './task-log.js';
 import {
   isTerminal,
   TASK_TRANSITIONS,
-  type LifecycleEvent,
   type TaskCommand,
   type TaskStatus,
   type Transition,
@@ -139,14 +138,14 @@ export class TaskLifecycleService {
     return this.execute(tx, 'reloadLost', claim.taskId, { claim, newOwner: owner });
   }
 
-  /** Row 16 (C2). */
-  recoverFail(tx: Tx, taskId: string, error: ErrorBody): Promise<Task> {
-    return this.execute(tx, 'recoverFail', taskId, { error });
+  /** Row 16 (C2), for many tasks at once, as the recovery rows below. */
+  recoverFail(tx: Tx, taskIds: string[], error: ErrorBody): Promise<Task[]> {
+    return this.executeAll(tx, 'recoverFail', taskIds, { error });
   }
 
-  /** Row 17; `interruptions` are added to those of the task. */
-  recoverRetry(tx: Tx, taskId: string, interruptions = 0): Promise<Task> {
-    return this.execute(tx, 'recoverRetry', taskId, { interruptions });
+  /** Row 17; `interruptions` are added to those of each task. */
+  recoverRetry(tx: Tx, taskIds: string[], interruptions = 0): Promise<Task[]> {
+    return this.executeAll(tx, 'recoverRetry', taskIds, { interruptions });
   }
 
   /** Row 17 for a snapshot that cannot be gone on from; a run that finds so late names its claim. */
@@ -156,13 +155,13 @@ export class TaskLifecycleService {
   }
 
   /** Row 18; `interruptions` as above. */
-  recoverResume(tx: Tx, taskId: string, interruptions = 0): Promise<Task> {
-    return this.execute(tx, 'recoverResume', taskId, { interruptions });
+  recoverResume(tx: Tx, taskIds: string[], interruptions = 0): Promise<Task[]> {
+    return this.executeAll(tx, 'recoverResume', taskIds, { interruptions });
   }
 
   /** Row 19 (C3). */
-  recoverCancel(tx: Tx, taskId: string): Promise<Task> {
-    return this.execute(tx, 'recoverCancel', taskId, {});
+  recoverCancel(tx: Tx, taskIds: string[]): Promise<Task[]> {
+    return this.executeAll(tx, 'recoverCancel', taskIds, {});
   }
 
   /** Row 20. */
@@ -181,25 +180,38 @@ export class TaskLifecycleService {
     tx.afterCommit(() => this.feed.nudge(taskId));
   }
 
-  /** The one algorithm behind every row: guarded update, then the events with the numbers it took. */
   private async execute(tx: Tx, command: TaskCommand, taskId: string, change: StatusChange): Promise<Task> {
+    const [task] = await this.executeAll(tx, command, [taskId], change);
+    if (!task) throw new TaskNotFound(taskId);
+    return task;
+  }
+
+  /**
+   * The one algorithm behind every row, for tasks that move alike: guarded update, then the events with the numbers it
+   * took. All or none: throws for the first that cannot move, and the unit must not be committed then.
+   */
+  private async executeAll(tx: Tx, command: TaskCommand, taskIds: string[], change: StatusChange): Promise<Task[]> {
+    if (taskIds.length === 0) return [];
     const transition: Transition = TASK_TRANSITIONS[command];
-    await this.journal.flushInto(tx, taskId);
+    for (const taskId of taskIds) await this.journal.flushInto(tx, taskId);
     const now = Date.now();
-    const after = await updateStatus(tx, transition, taskId, change, now);
-    if (!after) throw await this.refusal(tx, command, taskId);
-    const events = await this.events(tx, transition, after, change.error ?? null);
+    const moved = await updateStatus(tx, transition, taskIds, change, now);
+    const refused = taskIds.find((taskId, i) => moved[i]?.id !== taskId);
+    if (refused !== undefined) throw await this.refusal(tx, command, refused);
+    const logs = await this.events(tx, transition, moved, change.error ?? null);
     await insertEvents(
       tx,
-      events.map((event) => ({ taskId, ...event })),
+      [...logs].flatMap(([taskId, events]) => events.map((event) => ({ taskId, ...event }))),
       now,
     );
-    if (isTerminal(after.status)) await this.keys.settle(tx, after);
+    if (isTerminal(transition.to)) await this.keys.settle(tx, moved, now);
     tx.afterCommit(() => {
-      this.feed.publish(taskId, events);
-      this.announce(command, after, now);
+      for (const task of moved) {
+        this.feed.publish(task.id, logs.get(task.id) ?? []);
+        this.announce(command, task, now);
+      }
     });
-    return after;
+    return moved;
   }
 
   private async refusal(tx: Tx, command: TaskCommand, taskId: string): Promise<Error> {
@@ -207,19 +219,41 @@ export class TaskLifecycleService {
     return row ? new TransitionRefused(command, taskId, row.status) : new TaskNotFound(taskId);
   }
 
-  private async events(tx: Tx, transition: Transition, task: Task, error: ErrorBody | null): Promise<StoredEvent[]> {
-    const first = task.lastSequenceNumber - transition.events.length + 1;
-    const events: StoredEvent[] = [];
+  /** The transition's events of each task, by its id. */
+  private async events(
+    tx: Tx,
+    transition: Transition,
+    tasks: Task[],
+    error: ErrorBody | null,
+  ): Promise<Map<string, StoredEvent[]>> {
+    const logs = new Map<string, StoredEvent[]>(tasks.map(({ id }) => [id, []]));
     for (const [i, type] of transition.events.entries()) {
-      const sequenceNumber = first + i;
-      const payload = type === 'error' ? errorPayload(error) : await this.view(tx, task, type, sequenceNumber);
-      events.push({ sequenceNumber, type, payload: eventJson(type, sequenceNumber, payload) });
+      const numberOf = (task: Task): number => task.lastSequenceNumber - transition.events.length + 1 + i;
+      const views =
+        type === 'error'
+          ? null
+          : await this.views(
+              tx,
+              tasks.map((task) => ({ task, event: type, sequenceNumber: numberOf(task) })),
+            );
+      for (const task of tasks) {
+        const sequenceNumber = numberOf(task);
+        const payload = views ? (views.get(task.id) ?? {}) : errorPayload(error);
+        logs.get(task.id)?.push({ sequenceNumber, type, payload: eventJson(type, sequenceNumber, payload) });
+      }
     }
-    return events;
+    return logs;
   }
 
-  private view(tx: Tx, task: Task, event: LifecycleEvent, sequenceNumber: number): Promise<JsonObject> {
-    return this.handlers.of(task.type).project(tx, { task, event, sequenceNumber });
+  /** The payload of each change, by the id of its task. */
+  private async views(tx: Tx, changes: TaskChange[]): Promise<Map<string, JsonObject>> {
+    const views = new Map<string, JsonObject>();
+    for (const type of new Set(changes.map(({ task }) => task.type))) {
+      const ofType = changes.filter(({ task }) => task.type === type);
+      const payloads = await this.handlers.of(type).project(tx, ofType);
+      for (const [i, { task }] of ofType.entries()) views.set(task.id, payloads[i] ?? {});
+    }
+    return views;
   }
 
   private announce(command: TaskCommand, task: Task, now: number): void {

@@ -34,6 +34,26 @@ export async function readEvents(
   return rows.map((row) => ({ sequenceNumber: row.sequence_number, type: row.type, payload: row.payload }));
 }
 
+/** All events behind a number of each of many tasks, by task id. The caller bounds their number. */
+export async function readEventsOfMany(
+  from: Queryable,
+  logs: { taskId: string; after: number }[],
+): Promise<Map<string, StoredEvent[]>> {
+  const rows = await from.query<EventRow & { task_id: string }>(
+    `select e.task_id, e.sequence_number, e.type, e.payload from json_each(?) as given
+     cross join task_events as e on e.task_id = given.value->>'taskId' and e.sequence_number > given.value->>'after'
+     order by e.task_id, e.sequence_number`,
+    [JSON.stringify(logs)],
+  );
+  const events = new Map<string, StoredEvent[]>();
+  for (const row of rows) {
+    const log = events.get(row.task_id) ?? [];
+    events.set(row.task_id, log);
+    log.push({ sequenceNumber: row.sequence_number, type: row.type, payload: row.payload });
+  }
+  return events;
+}
+
 /** The snapshot lines of the current start, oldest first: one line a step (see TaskStep.snapshot). */
 export async function readSnapshot(from: Queryable, taskId: string, startCount: number): Promise<string[]> {
   const rows = await from.query<{ payload: string }>(
@@ -41,6 +61,22 @@ export async function readSnapshot(from: Queryable, taskId: string, startCount: 
     [taskId, startCount],
   );
   return rows.flatMap((row) => row.payload.split('\n'));
+}
+
+/** How many snapshot lines the present start of each task has, by task id; one that has none is left out. */
+export async function countSnapshotLines(
+  from: Queryable,
+  tasks: { id: string; startCount: number }[],
+): Promise<Map<string, number>> {
+  if (tasks.length === 0) return new Map();
+  const rows = await from.query<{ task_id: string; lines: number }>(
+    `select s.task_id, sum(1 + length(s.payload) - length(replace(s.payload, char(10), ''))) as lines
+     from json_each(?) as given cross join task_snapshots as s
+       on s.task_id = given.value->>'id' and s.start_count = given.value->>'startCount'
+     group by s.task_id`,
+    [JSON.stringify(tasks.map(({ id, startCount }) => ({ id, startCount })))],
+  );
+  return new Map(rows.map(({ task_id, lines }) => [task_id, lines]));
 }
 
 /** The JSON text of an event: type and number first, then the payload's own fields. */

@@ -4,7 +4,7 @@ import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
 import { UNFINISHED_STATUSES } from './task-transitions.js';
-import { readEvents } from './task-log.js';
+import { readEventsOfMany } from './task-log.js';
 import { retryLimitExceeded } from './tasks.errors.js';
 import { taskFromRow, type Task, type TaskRow } from './task.js';
 
@@ -79,7 +79,7 @@ export class TaskRecovery {
   }
 
   /**
-   * One unit for the page; if it fails, one for each task, so that a damaged row holds up no other. A fault of the disk
+   * One unit for the page; if it fails, one for each half of it, and so on: a damaged row holds up no other. A fault of the disk
    * or a store that a stop has closed is no row's: it fails the recovery, or every task would be passed over.
    */
   private async recoverPage(tasks: Task[]): Promise<RecoveryOutcome[]> {
@@ -92,51 +92,94 @@ export class TaskRecovery {
         this.notices.emit('task.fault', { task_id: first.id, error });
         return [];
       }
-      const outcomes: RecoveryOutcome[] = [];
-      for (const task of tasks) outcomes.push(...(await this.recoverPage([task])));
-      return outcomes;
+      const middle = Math.ceil(tasks.length / 2);
+      return [...(await this.recoverPage(tasks.slice(0, middle))), ...(await this.recoverPage(tasks.slice(middle)))];
     }
   }
 
+  /** Each cell's tasks move together. */
   private recoverTogether(tasks: Task[]): Promise<RecoveryOutcome[]> {
     return this.units.run(async (tx) => {
+      const cells = new Map<Cell, Task[]>();
+      const last = await lastEvents(tx, tasks.filter(waitsForTakeUp));
+      for (const task of tasks) {
+        const cell = cellOf(task, last.get(task.id));
+        const alike = cells.get(cell) ?? [];
+        cells.set(cell, alike);
+        alike.push(task);
+      }
       const outcomes: RecoveryOutcome[] = [];
-      for (const task of tasks) outcomes.push(await this.recover(tx, task));
+      for (const [cell, found] of cells) outcomes.push(...(await this.recover(tx, cell, found)));
       return outcomes;
     });
   }
 
-  /** The twelve cells of 11.3 (C1). A foreground task has nobody left to answer: it fails. */
-  private async recover(tx: Tx, task: Task): Promise<RecoveryOutcome> {
-    if (task.status === 'cancelling') {
-      await this.lifecycle.recoverCancel(tx, task.id);
-      return 'cancelled';
+  private async recover(tx: Tx, cell: Cell, tasks: Task[]): Promise<RecoveryOutcome[]> {
+    const ids = tasks.map(({ id }) => id);
+    switch (cell) {
+      case 'cancel':
+        await this.lifecycle.recoverCancel(tx, ids);
+        return ids.map(() => 'cancelled');
+      case 'fail':
+        await this.lifecycle.recoverFail(tx, ids, serverRestarted());
+        return ids.map(() => 'failed');
+      case 'keep':
+        return ids.map(() => 'kept');
+      case 'retry':
+        return this.again(tx, tasks, (alike, interruptions) => this.lifecycle.recoverRetry(tx, alike, interruptions));
+      case 'resume':
+        return this.again(tx, tasks, (alike, interruptions) => this.lifecycle.recoverResume(tx, alike, interruptions));
     }
-    if (task.onRestart === 'fail' || !task.background) {
-      await this.lifecycle.recoverFail(tx, task.id, serverRestarted());
-      return 'failed';
+  }
+
+  /** Counts an unclean end for each owner. A clean stop and an earlier recovery leave none: nothing counts twice. */
+  private async again(
+    tx: Tx,
+    tasks: Task[],
+    move: (ids: string[], interruptions: number) => Promise<Task[]>,
+  ): Promise<RecoveryOutcome[]> {
+    const owned = tasks.filter(({ owner }) => owner !== null).map(({ id }) => id);
+    const unowned = tasks.filter(({ owner }) => owner === null).map(({ id }) => id);
+    const outcomes: RecoveryOutcome[] = [];
+    for (const task of [...(await move(owned, 1)), ...(await move(unowned, 0))]) {
+      outcomes.push(await this.limited(tx, task));
     }
-    if (task.status === 'queued') return 'kept';
-    // A clean stop and an earlier recovery leave no owner: nothing is counted twice (WIRE B6).
-    const interruptions = task.owner === null ? 0 : 1;
-    if (task.status !== 'running' || task.onRestart !== 'resume') {
-      const { interruptions: sum } = await this.lifecycle.recoverRetry(tx, task.id, interruptions);
-      if (sum < task.maxInterruptions) return 'requeued';
-      await this.lifecycle.failQueued(tx, task.id, retryLimitExceeded(sum));
-      return 'failed';
-    }
-    if (interruptions === 0 && (await lastEvent(tx, task)) === 'response.in_progress') return 'kept';
-    const { interruptions: sum } = await this.lifecycle.recoverResume(tx, task.id, interruptions);
-    if (sum < task.maxInterruptions) return 'resumed';
-    await this.lifecycle.failUnowned(tx, task.id, retryLimitExceeded(sum));
+    return outcomes;
+  }
+
+  /** A task that was cut off too often is given up, as any of its state (rows 12 and 13). */
+  private async limited(tx: Tx, task: Task): Promise<RecoveryOutcome> {
+    const { id, status, interruptions } = task;
+    if (interruptions < task.maxInterruptions) return status === 'queued' ? 'requeued' : 'resumed';
+    const error = retryLimitExceeded(interruptions);
+    await (status === 'queued' ? this.lifecycle.failQueued(tx, id, error) : this.lifecycle.failUnowned(tx, id, error));
     return 'failed';
   }
 }
 
-/** Tells a task that row 18 has left unowned from one that a clean stop has. */
-async function lastEvent(tx: Tx, task: Task): Promise<string | undefined> {
-  const [last] = await readEvents(tx, task.id, task.lastSequenceNumber - 1, 1);
-  return last?.type;
+/** What the twelve cells of 11.3 come to (C1). */
+type Cell = 'cancel' | 'fail' | 'keep' | 'retry' | 'resume';
+
+/** A foreground task has nobody left to answer: it fails. */
+function cellOf(task: Task, lastEvent: string | undefined): Cell {
+  if (task.status === 'cancelling') return 'cancel';
+  if (task.onRestart === 'fail' || !task.background) return 'fail';
+  if (task.status === 'queued') return 'keep';
+  if (task.status !== 'running' || task.onRestart !== 'resume') return 'retry';
+  return waitsForTakeUp(task) && lastEvent === 'response.in_progress' ? 'keep' : 'resume';
+}
+
+/** Row 18 has left it so, or a clean stop has: only the last event tells. */
+function waitsForTakeUp(task: Task): boolean {
+  return task.status === 'running' && task.owner === null;
+}
+
+async function lastEvents(tx: Tx, tasks: Task[]): Promise<Map<string, string>> {
+  const logs = await readEventsOfMany(
+    tx,
+    tasks.map(({ id, lastSequenceNumber }) => ({ taskId: id, after: lastSequenceNumber - 1 })),
+  );
+  return new Map([...logs].flatMap(([id, [last]]) => (last ? [[id, last.type]] : [])));
 }
 
 function serverRestarted(): ReturnType<DomainError['toBody']> {

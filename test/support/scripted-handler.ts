@@ -57,8 +57,10 @@ export class ScriptedHandler implements TaskHandler {
     return this.script(run);
   }
 
-  project(_tx: Tx, change: TaskChange): Promise<JsonObject> {
-    this.onProject(change);
-    return Promise.resolve({ task: { id: change.task.id, status: change.task.status } });
+  async project(_tx: Tx, changes: TaskChange[]): Promise<JsonObject[]> {
+    return changes.map((change) => {
+      this.onProject(change);
+      return { task: { id: change.task.id, status: change.task.status } };
+    });
   }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { projectResponses } from '../../../src/responses/response-projection.js';
 import { taskIdOf } from '../../../src/responses/response-store.js';
 import { claimOf } from '../../support/task-lab.js';
 import { GENERATION, ResponseLab } from '../../support/response-lab.js';
@@ -50,11 +51,11 @@ describe('the response store', () => {
 
   it('R2: a transition whose response is missing is refused whole', async () => {
     const task = await lab.tasks.create({ type: 'response', model: 'fake' });
-    await expect(lab.tasks.write((tx) => lab.store.project(tx, { ...change, task }))).rejects.toThrow(
+    await expect(lab.tasks.write((tx) => projectResponses(tx, [{ ...change, task }]))).rejects.toThrow(
       'has no response',
     );
     const orphan = { ...task, responseId: 'resp_absent' };
-    await expect(lab.tasks.write((tx) => lab.store.project(tx, { ...change, task: orphan }))).rejects.toThrow(
+    await expect(lab.tasks.write((tx) => projectResponses(tx, [{ ...change, task: orphan }]))).rejects.toThrow(
       'does not exist',
     );
     await expect(lab.tasks.write((tx) => lab.tasks.lifecycle.start(tx, task.id, 'run_1'))).rejects.toThrow();

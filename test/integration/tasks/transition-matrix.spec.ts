@@ -19,6 +19,7 @@ type Send = (lifecycle: TaskLifecycleService, tx: Tx, claim: Claim) => Promise<T
 
 const ERROR = new DomainError('model_error', 'it broke').toBody();
 const NEW_OWNER = 'run_2';
+const one = ([task]: Task[]): Task => task!;
 
 const COMMANDS: Record<Command, Send> = {
   startLoading: (lifecycle, tx, { taskId }) => lifecycle.startLoading(tx, taskId, NEW_OWNER),
@@ -36,10 +37,10 @@ const COMMANDS: Record<Command, Send> = {
   requeueLost: (lifecycle, tx, claim) => lifecycle.requeueLost(tx, claim, { interruptions: 1, suspicion: 2 }),
   interruptLost: (lifecycle, tx, claim) => lifecycle.interruptLost(tx, claim, { interruptions: 1, suspicion: 2 }),
   reloadLost: (lifecycle, tx, claim) => lifecycle.reloadLost(tx, claim, NEW_OWNER),
-  recoverFail: (lifecycle, tx, { taskId }) => lifecycle.recoverFail(tx, taskId, ERROR),
-  recoverRetry: (lifecycle, tx, { taskId }) => lifecycle.recoverRetry(tx, taskId),
-  recoverResume: (lifecycle, tx, { taskId }) => lifecycle.recoverResume(tx, taskId),
-  recoverCancel: (lifecycle, tx, { taskId }) => lifecycle.recoverCancel(tx, taskId),
+  recoverFail: (lifecycle, tx, { taskId }) => lifecycle.recoverFail(tx, [taskId], ERROR).then(one),
+  recoverRetry: (lifecycle, tx, { taskId }) => lifecycle.recoverRetry(tx, [taskId]).then(one),
+  recoverResume: (lifecycle, tx, { taskId }) => lifecycle.recoverResume(tx, [taskId]).then(one),
+  recoverCancel: (lifecycle, tx, { taskId }) => lifecycle.recoverCancel(tx, [taskId]).then(one),
   takeUp: (lifecycle, tx, { taskId }) => lifecycle.takeUp(tx, taskId, NEW_OWNER),
 };
 
