@@ -22,8 +22,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     patches: [
       {
         file: 'tasks/task-lifecycle.service.js',
-        from: '        await insertEvents(tx, events.map((event) => ({ taskId, ...event })), now);',
-        to: "        if (!command.startsWith('recover')) await insertEvents(tx, events.map((event) => ({ taskId, ...event })), now);",
+        from: '        await insertEvents(tx, [...logs]',
+        to: "        if (!command.startsWith('recover')) await insertEvents(tx, [...logs]",
       },
     ],
     rules: ['C1', 'C2', 'C3', 'invariant 1'],
@@ -109,8 +109,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     patches: [
       {
         file: 'tasks/task-recovery.js',
-        from: 'recoverRetry(tx, task.id, interruptions)',
-        to: 'recoverRetry(tx, task.id, 0)',
+        from: 'recoverRetry(tx, alike, interruptions)',
+        to: 'recoverRetry(tx, alike, 0)',
       },
     ],
     rules: ['B6'],
