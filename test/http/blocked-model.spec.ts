@@ -58,7 +58,7 @@ async function follow(taskId: string): Promise<RawConnection> {
 
 const comments = ({ received }: RawConnection): number => received.split(COMMENT).length - 1;
 
-describe('a model that stays in one call (CASES BL-29)', () => {
+describe('a model that stays in one call (CASES BL-29)', { timeout: 120_000 }, () => {
   it('keeps neither /health, nor the cancel of another task, nor the comments of a stream waiting', async () => {
     const blocked = await blockedTask();
     const waiting = (await http.accept()).lmsp.task_id;

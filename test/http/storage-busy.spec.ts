@@ -68,7 +68,7 @@ async function storedAfterStop(): Promise<Record<string, string>> {
   return Object.fromEntries(tasks.map(({ id, status }) => [id, status]));
 }
 
-describe('another process that locks the database (CASES BL-13)', () => {
+describe('another process that locks the database (CASES BL-13)', { timeout: 120_000 }, () => {
   it('for 3 seconds: 20 creates and 10 cancels during a generation wait, and all succeed', async () => {
     await start();
     const speaker = await speaking();
@@ -109,7 +109,7 @@ describe('another process that locks the database (CASES BL-13)', () => {
   });
 });
 
-describe('a lock that is held longer than LMSP_BUSY_TIMEOUT_MS (CASES BL-13)', () => {
+describe('a lock that is held longer than LMSP_BUSY_TIMEOUT_MS (CASES BL-13)', { timeout: 120_000 }, () => {
   it('refuses writes with 503 storage_busy and Retry-After, nothing half written; a generation survives it', async () => {
     await start({ LMSP_BUSY_TIMEOUT_MS: '200' });
     const speaker = await speaking();

@@ -52,7 +52,7 @@ async function ahead(taskId: string): Promise<number> {
   return (await http.call('GET', `/v1/tasks/${taskId}`)).body.progress.output_tokens - row!.n;
 }
 
-describe('a full disk while 3 tasks run (CASES BL-15, HOUSE 4.8)', () => {
+describe('a full disk while 3 tasks run (CASES BL-15, HOUSE 4.8)', { timeout: 120_000 }, () => {
   it('creates get 507 and no 202; the tasks fail with storage_full once that can be written; then all works again', async () => {
     const running: string[] = [];
     for (let i = 0; i < SPEAKERS; i += 1) running.push((await http.accept()).lmsp.task_id);

@@ -43,7 +43,7 @@ async function growTo(bytes: number): Promise<void> {
   }
 }
 
-describe('the write-ahead log (CASES BL-16)', () => {
+describe('the write-ahead log (CASES BL-16)', { timeout: 120_000 }, () => {
   it('grows while a reader of another process is stuck, which is told once; all else works, and it shrinks afterwards', async () => {
     await stranger.read();
     // Far beyond the size at which SQLite folds it in by itself.

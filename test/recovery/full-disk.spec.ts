@@ -22,6 +22,9 @@ const ENV = {
   LMSP_DISK_FLOOR_BYTES: '0',
 };
 
+/** Enough for a dozen stories on a machine that has other things to do. */
+const PATIENCE_MS = 120_000;
+
 let disk: SmallDisk;
 let service: ServiceProcess;
 
@@ -88,10 +91,14 @@ describe.runIf(SmallDisk.available)('a data directory on a file system of 20 MB 
 
     await disk.empty();
     expect((await create()).status).toBe(202);
-    const ended = await waitFor('every task to end', async () => {
-      const found = await tasks('status=completed,failed');
-      return found.length === accepted.length ? found : null;
-    });
+    const ended = await waitFor(
+      'every task to end',
+      async () => {
+        const found = await tasks('status=completed,failed');
+        return found.length === accepted.length ? found : null;
+      },
+      PATIENCE_MS,
+    );
     expect(ended.map(({ id }) => id).sort()).toEqual([...accepted].sort());
     for (const { status, error } of ended) {
       expect([status, error?.code]).toEqual(
@@ -108,7 +115,7 @@ describe.runIf(SmallDisk.available)('a data directory on a file system of 20 MB 
     const { tasks: stored, faults } = await openStoredLogs(copy);
     expect(stored.map(({ id }) => id).sort()).toEqual([...accepted].sort());
     expect(faults).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   it('that is full at a start after a kill: the ballast gives the recovery its room', async () => {
     await start();
@@ -117,7 +124,11 @@ describe.runIf(SmallDisk.available)('a data directory on a file system of 20 MB 
     await service.kill();
     await disk.fill();
     await start();
-    await waitFor('every task to end', async () => (await tasks('status=completed')).length === accepted.length);
+    await waitFor(
+      'every task to end',
+      async () => (await tasks('status=completed')).length === accepted.length,
+      PATIENCE_MS,
+    );
     expect([hasBallast(), (await create()).status]).toEqual([false, 507]);
     await disk.empty();
     expect((await create()).status).toBe(202);
@@ -125,5 +136,5 @@ describe.runIf(SmallDisk.available)('a data directory on a file system of 20 MB 
     service.signal('SIGTERM');
     expect(await service.exit()).toBe(0);
     expect((await openStoredLogs(await disk.copy())).faults).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 });

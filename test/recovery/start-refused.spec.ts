@@ -40,7 +40,7 @@ async function damagedPage(file: string): Promise<void> {
   await handle.close();
 }
 
-describe('a start that cannot be (OPERATE 1.2)', () => {
+describe('a start that cannot be (OPERATE 1.2)', { timeout: 120_000 }, () => {
   it('a second process on the same data directory ends with 75 and one clear line (HOUSE 4.10)', async () => {
     const first = await ServiceProcess.start();
     launched.push(first);
