@@ -1,5 +1,5 @@
 import { watch, type FSWatcher } from 'node:fs';
-import { runnersOf } from '../../support/runners.js';
+import { liveRunnersOf } from '../../support/runners.js';
 import type { ServiceProcess } from '../../support/service-process.js';
 
 /**
@@ -43,8 +43,6 @@ const DELTA = 'response.output_text.delta';
 export class KillSwitch {
   /** The plan's moment came, rather than its time limit. */
   met = false;
-  /** Model processes that were alive when the service was killed. */
-  runnersLeft: number[] = [];
   private count = 0;
   private worked = false;
   private armed = false;
@@ -130,25 +128,20 @@ export class KillSwitch {
       this.kill();
       return;
     }
-    void runnersOf(this.service.dataDir).then((pids) => {
+    void liveRunnersOf(this.service.dataDir).then((pids) => {
       for (const pid of pids) signal(pid, 'SIGKILL');
       this.after(this.plan.n % LONGEST_GAP_MS, () => this.kill());
     });
   }
 
   private kill(): void {
-    const { pid } = this.service.child;
+    const { pid, exitCode, signalCode } = this.service.child;
+    const ended = exitCode !== null || signalCode !== null;
     this.dead = true;
     for (const timer of this.timers) clearTimeout(timer);
     this.watcher?.close();
-    if (pid !== undefined) signal(this.plan.scope === 'group' ? -pid : pid, 'SIGKILL');
-    void this.service
-      .exit()
-      .then(() => runnersOf(this.service.dataDir))
-      .then((pids) => {
-        this.runnersLeft = pids;
-        this.onDead();
-      });
+    if (pid !== undefined && !ended) signal(this.plan.scope === 'group' ? -pid : pid, 'SIGKILL');
+    void this.service.exit().then(() => this.onDead());
   }
 }
 

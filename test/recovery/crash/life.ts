@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { runnersOf } from '../../support/runners.js';
+import { isRunner, liveRunnersOf } from '../../support/runners.js';
 import { ServiceProcess, type ServiceOptions } from '../../support/service-process.js';
 import { Connection } from './connection.js';
 import type { Meeting } from './follower.js';
@@ -38,7 +38,7 @@ export async function live(
   load: Load,
   leftovers: Leftovers,
 ): Promise<LivedLife> {
-  const orphans = await runnersOf(options.dataDir);
+  const orphans = await liveRunnersOf(options.dataDir);
   const paused = plan.point === 'paused';
   const env = { ...options.env, ...(paused && { LMSP_MAX_ROWS: '0' }) };
   const service = await ServiceProcess.launch({ ...options, env });
@@ -59,7 +59,7 @@ export async function live(
   if (ready && !starting) {
     life.recovered = true;
     for (const pid of orphans)
-      if (await isAlive(pid)) note('B6', `the model process ${pid} of a former start is alive`);
+      if (await isRunner(pid)) note('B6', `the model process ${pid} of a former start is alive`);
     if (paused) kill.meet();
     else await work(service, kill, plan, load, leftovers.open);
   }
@@ -103,7 +103,7 @@ async function catchCancelling(dataDir: string, meeting: Meeting, load: Load): P
     await delay(POLL_MS * 5);
     const [target] = load.running;
     if (target === undefined || !kill.alive) continue;
-    const runners = await runnersOf(dataDir);
+    const runners = await liveRunnersOf(dataDir);
     for (const pid of runners) signal(pid, 'SIGSTOP');
     // Its answer waited for the end in vain: the row says cancelling. Else the task had ended, or never ran.
     if ((await load.cancel(meeting, target)) === 'cancelling') kill.meet();
@@ -136,10 +136,4 @@ async function probeOldState(
     if (answer && answer.status !== 200 && body.error?.code !== 'service_recovering')
       note('B6', `${doomed} was answered ${answer.status} ${body.error?.code} at the start`);
   }
-}
-
-/** A zombie has ended: only nobody has asked for its exit code. */
-async function isAlive(pid: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
-  return stat !== null && stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z';
 }
