@@ -11,6 +11,7 @@ import { CONFIG, loadConfig } from '../../../src/config/index.js';
 import { DatabaseModule, Store } from '../../../src/database/index.js';
 import { ENTITIES } from '../../../src/entities.js';
 import { configureApp, EDGE_OPTIONS, HttpModule } from '../../../src/http/index.js';
+import { RetentionModule } from '../../../src/retention/index.js';
 import { temporaryDirectory } from '../../support/store.js';
 
 @Controller('v1/things')
@@ -58,8 +59,9 @@ describe('the guard before every route (WIRE B1, B8)', () => {
   beforeAll(async () => {
     dataDir = await temporaryDirectory();
     const database = DatabaseModule.register({ entities: ENTITIES, migrations: MIGRATIONS });
+    const retention = RetentionModule.register({ imports: [database] });
     const module = await Test.createTestingModule({
-      imports: [HttpModule, ClientsModule.register({ imports: [database] })],
+      imports: [HttpModule, ClientsModule.register({ imports: [database, retention] })],
       controllers: [ThingsController, OpenController],
     })
       .overrideProvider(CONFIG)
