@@ -1,6 +1,5 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CONFIG, ConfigModule, type Config } from '../config/index.js';
-import { Ballast } from './ballast.js';
 import { openStore, Store, type StoreOptions } from './store.js';
 import { StoreReader } from './store-reader.js';
 import { UnitOfWork } from './unit-of-work.js';
@@ -21,9 +20,8 @@ export class DatabaseModule {
         { provide: Store, inject: [CONFIG], useFactory: (config: Config) => openConfigured(config, schema) },
         { provide: UnitOfWork, inject: [Store], useFactory: (store: Store) => store.units },
         { provide: StoreReader, inject: [Store], useFactory: (store: Store) => store.reader },
-        { provide: Ballast, inject: [Store], useFactory: (store: Store) => store.ballast },
       ],
-      exports: [Store, UnitOfWork, StoreReader, Ballast],
+      exports: [Store, UnitOfWork, StoreReader],
     };
   }
 }

@@ -1,4 +1,4 @@
-export { Ballast, type BallastState } from './ballast.js';
+export { type BallastState } from './ballast.js';
 export { Batcher, type BatcherOptions, type Waiting } from './batcher.js';
 export {
   DataDirectoryInUse,

@@ -118,7 +118,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       unitTimeoutMs: unitTimeoutSeconds * 1000,
       busyTimeoutMs,
       onCallbackError,
-      onFull: () => ballast.giveUp(),
+      ballast,
     });
     return new Store(file, units, ballast, sources, lock);
   } catch (error) {

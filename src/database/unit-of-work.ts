@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { DataSource, QueryRunner } from 'typeorm';
+import type { Ballast } from './ballast.js';
 import { NestedUnit, StoreClosed, UnitTimedOut } from './database.errors.js';
 import { OpenUnit } from './open-unit.js';
 import { StorageFault, storageFault, type StorageFaultKind } from './storage-fault.js';
@@ -15,8 +16,8 @@ export interface UnitOfWorkOptions {
   busyTimeoutMs: number;
   /** Takes what an afterCommit or afterRollback callback threw. */
   onCallbackError: (error: unknown) => void;
-  /** Makes room where a unit found the disk full; the unit is refused when this has resolved. */
-  onFull: () => Promise<void>;
+  /** Gives up room where a unit found the disk full; the unit is refused when that has resolved. */
+  ballast: Pick<Ballast, 'giveUp' | 'requireRoom'>;
 }
 
 /** What a checkpoint left of the write-ahead log. */
@@ -108,6 +109,11 @@ export class UnitOfWork {
     });
   }
 
+  /** For whoever is about to begin new work: throws storage_full while the room there is belongs to the work under way. */
+  requireRoom(): Promise<void> {
+    return this.options.ballast.requireRoom();
+  }
+
   /** Age of the oldest unit that has not ended, in milliseconds; 0 when idle. What /health looks at. */
   oldestWaitMs(): number {
     const oldest = this.turns[0];
@@ -153,7 +159,7 @@ export class UnitOfWork {
     } catch (error) {
       const fault = storageFault(error);
       this.fault = fault ?? this.fault;
-      if (fault === 'full') await this.options.onFull();
+      if (fault === 'full') await this.options.ballast.giveUp();
       if (fault === null || error instanceof StorageFault) throw error;
       throw new StorageFault(fault, error);
     } finally {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
-import { Ballast, type Tx } from '../database/index.js';
+import { UnitOfWork, type Tx } from '../database/index.js';
 import { DomainError, ServiceStopping } from '../errors/index.js';
 import { IdempotencyKeys, TaskQueries, TaskRunner, type Task } from '../tasks/index.js';
 import { taskIdOf, type ResponseDraft } from './response-store.js';
@@ -32,13 +32,13 @@ export class ResponseAdmission {
     private readonly queries: TaskQueries,
     private readonly keys: IdempotencyKeys,
     private readonly runner: TaskRunner,
-    private readonly ballast: Ballast,
+    private readonly units: UnitOfWork,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /** Throws storage_full while the little room there is belongs to the work under way. */
   requireRoom(): Promise<void> {
-    return this.ballast.requireRoom();
+    return this.units.requireRoom();
   }
 
   /** For one unit: looked up and counted inside it, so that creates at the same moment cannot all be the first or last. */

@@ -62,10 +62,11 @@ export class TaskClaims {
 
   /**
    * Claims as many waiting tasks of the lane as there are seats, in one unit: those that wait to be taken up before
-   * those that are queued (WIRE B6), oldest first.
+   * those that are queued (WIRE B6), oldest first. On a full disk nothing begins: rejects with StorageFault.
    */
   async claim(type: string, model: string | null, runs: ClaimRegister): Promise<void> {
     if (runs.suspectRuns(type, model)) return;
+    await this.units.requireRoom();
     const handler = this.handlers.of(type);
     const waiting = await this.waiting(this.reader, type, model, runs, LARGEST_CLAIM);
     const seats = this.seats(handler, model, waiting.length);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Tx } from '../database/index.js';
+import { storageFault, type Tx } from '../database/index.js';
 import { Notices } from '../notices/index.js';
 import { ActiveRun, ActiveRuns } from './active-run.js';
 import { OwnerSweep } from './owner-sweep.js';
@@ -8,6 +8,8 @@ import { TaskExecution } from './task-execution.js';
 import type { TaskProgress } from './task-handlers.js';
 
 const LANE_RETRY_MS = 250;
+/** A locked or full disk is no sooner well again. */
+const STORAGE_RETRY_MS = 1000;
 
 /** A lane in which tasks are being claimed, one claim after the other. */
 interface Lane {
@@ -113,14 +115,20 @@ export class TaskRunner implements ClaimRegister {
       try {
         await this.claims.claim(type, model, this);
       } catch (error) {
-        this.notices.emit('claim.failed', { type, model, error });
         // The seats given back have woken the lane: it waits all the same.
         lane.again = false;
-        setTimeout(() => this.wake(type, model), LANE_RETRY_MS).unref();
+        this.wakeLater(lane, error);
       }
     } while (lane.again && this.claiming);
     // In the same turn as the last look at `again`, so that no wake is lost.
     this.lanes.delete(key);
+  }
+
+  private wakeLater({ type, model }: Lane, error: unknown): void {
+    const fault = storageFault(error);
+    if (fault) this.notices.emit('storage.retry', { fault });
+    else this.notices.emit('claim.failed', { type, model, error });
+    setTimeout(() => this.wake(type, model), fault ? STORAGE_RETRY_MS : LANE_RETRY_MS).unref();
   }
 
   private async run(run: ActiveRun): Promise<void> {

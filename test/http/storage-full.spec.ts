@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Ballast } from '../../src/database/index.js';
 import { StoreCare } from '../../src/operations/index.js';
 import { FakeEngine } from '../support/fake-engine.js';
 import { HttpApp } from '../support/http-app.js';
@@ -94,7 +93,7 @@ describe('a full disk while 3 tasks run (CASES BL-15, HOUSE 4.8)', { timeout: 12
     await fillDisk();
     talking = false;
     await waitFor('a refused create', async () => (await http.create({ background: true })).status === 507);
-    expect([hasBallast(), http.app.get(Ballast).state, states]).toEqual([false, 'given_up', ['given_up']]);
+    expect([hasBallast(), http.store.ballast.state, states]).toEqual([false, 'given_up', ['given_up']]);
     await freeDisk();
     expect((await http.create({ background: true })).status, 'there is room on the disk').toBe(202);
     await http.app.get(StoreCare).look();

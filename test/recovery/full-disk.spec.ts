@@ -117,21 +117,23 @@ describe.runIf(SmallDisk.available)('a data directory on a file system of 20 MB 
     expect(faults).toEqual([]);
   }, 240_000);
 
-  it('that is full at a start after a kill: the ballast gives the recovery its room', async () => {
+  it('that is full at a start after a kill: the ballast gives the recovery its room, and nothing begins', async () => {
     await start();
     for (let i = 0; i < 9; i += 1) await create();
     await waitFor('3 running tasks', async () => (await tasks('status=running')).length === 3);
     await service.kill();
     await disk.fill();
     await start();
+    await waitFor('claims that wait for room', () => service.output.includes('write is tried again'));
+    expect(await tasks('status=loading,completed,failed')).toEqual([]);
+    expect([hasBallast(), (await create()).status]).toEqual([false, 507]);
+    await disk.empty();
+    expect((await create()).status).toBe(202);
     await waitFor(
       'every task to end',
       async () => (await tasks('status=completed')).length === accepted.length,
       PATIENCE_MS,
     );
-    expect([hasBallast(), (await create()).status]).toEqual([false, 507]);
-    await disk.empty();
-    expect((await create()).status).toBe(202);
     await waitFor('the ballast', hasBallast);
     service.signal('SIGTERM');
     expect(await service.exit()).toBe(0);

@@ -1,7 +1,7 @@
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Ballast, type BallastState } from '../../../src/database/index.js';
+import { Ballast, type BallastState } from '../../../src/database/ballast.js';
 import { temporaryDirectory } from '../../support/store.js';
 
 const BYTES = 3_000_001;

@@ -65,7 +65,8 @@ describe('claims (WIRE B4)', () => {
     try {
       const failed = deferred();
       let failures = 0;
-      lab.notices.on('claim.failed', () => {
+      lab.notices.on('storage.retry', ({ fault }) => {
+        expect(fault).toBe('full');
         failures += 1;
         failed.resolve();
       });
@@ -78,7 +79,7 @@ describe('claims (WIRE B4)', () => {
       expect(lab.handler.taken).toBe(0);
       expect(lab.runner.runs()).toEqual([]);
       await lab.freeDisk();
-      vi.advanceTimersByTime(300);
+      vi.advanceTimersByTime(1000);
       await lab.stream.ended(id, new AbortController().signal);
       expect((await lab.task(id)).status).toBe('completed');
       expect((await lab.task(id)).attempt).toBe(1);
