@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { isAbsolute, normalize } from 'node:path';
 import envPaths from 'env-paths';
-import { cron, flag, foundAtStart, oneOf, whole, type Setting } from './setting.js';
+import { isHost, isOrigin } from './host-names.js';
+import { cron, flag, foundAtStart, listOf, oneOf, whole, type Setting } from './setting.js';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
@@ -34,6 +35,16 @@ const directory: Setting<string> = {
  */
 export const CONFIG_TABLE = {
   host,
+  allowedHosts: listOf(
+    'host names, each with a port or without one',
+    isHost,
+    'Further names by which clients may call the service (Host header); loopback names and LMSP_HOST always work.',
+  ),
+  allowedOrigins: listOf(
+    'origins such as https://app.example',
+    isOrigin,
+    'Web pages that may call the service from a browser (Origin header, CORS).',
+  ),
   port: whole(5677, { min: 0, max: 65535 }, 'Port to listen on; 0 takes any free one, written to service.json.'),
   metricsPort: whole(
     0,

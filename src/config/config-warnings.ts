@@ -1,12 +1,9 @@
 import { variableOf, type Config } from './config-table.js';
+import { isLoopback } from './host-names.js';
 
 /** Settings that work but deserve a second look; for `config.warning`. */
 export function configWarnings(config: Config): { key: string; reason: string }[] {
   if (isLoopback(config.host)) return [];
   const reason = 'not a loopback address: tokens, prompts and answers cross the network unencrypted';
   return [{ key: variableOf('host'), reason }];
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

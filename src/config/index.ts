@@ -2,5 +2,6 @@ export { CONFIG, ConfigModule } from './config.module.js';
 export { LOG_LEVELS, RESTART_POLICIES, type Config } from './config-table.js';
 export { configWarnings } from './config-warnings.js';
 export { ConfigInvalid, type ConfigProblem } from './config.errors.js';
+export { isLoopback, parseHost } from './host-names.js';
 export { loadConfig } from './load-config.js';
 export { packageRoot, serviceVersion } from './package-file.js';

@@ -41,6 +41,19 @@ export function flag(fallback: boolean, meaning: string): Setting<boolean> {
   };
 }
 
+/** Words between commas, each checked by itself; none by default. */
+export function listOf(what: string, fits: (word: string) => boolean, meaning: string): Setting<readonly string[]> {
+  return {
+    expected: `${what}, several between commas`,
+    parse: (text) => {
+      const words = text.split(',').map((word) => word.trim().toLowerCase());
+      return words.every(fits) ? words : null;
+    },
+    fallback: () => [],
+    meaning,
+  };
+}
+
 /** Times in the five fields of cron, or six with seconds first. */
 export function cron(fallback: string, meaning: string): Setting<string> {
   return {

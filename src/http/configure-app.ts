@@ -1,8 +1,13 @@
 import type { NestApplicationOptions } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { RequestHandler } from 'express';
 import { CONFIG, type Config } from '../config/index.js';
 import { Notices } from '../notices/index.js';
+import { allowPages } from './browser-access.js';
+import { CallerPolicy } from './caller-policy.js';
+import { sendError } from './error-answer.js';
 import { requestContext } from './request-context.js';
+import { securityHeaders } from './security-headers.js';
 import { configureServer } from './server-settings.js';
 
 /** How the application must be created: the edge reads bodies itself, and a stop leaves no connection open. */
@@ -13,7 +18,19 @@ export function configureApp(app: NestExpressApplication): NestExpressApplicatio
   app.disable('x-powered-by');
   // Every answer is no-store: a tag would only make express answer 304.
   app.disable('etag');
-  app.use(requestContext(app.get(Notices)));
-  configureServer(app.getHttpServer(), app.get<Config>(CONFIG));
+  const config = app.get<Config>(CONFIG);
+  app.use(requestContext(app.get(Notices)), securityHeaders(), refuseStrangers(config));
+  allowPages(app, config.allowedOrigins);
+  configureServer(app.getHttpServer(), config);
   return app;
+}
+
+/** Before any work, and for every URL, known or not. */
+function refuseStrangers(config: Config): RequestHandler {
+  const policy = new CallerPolicy(config);
+  return (request, response, next) => {
+    const refusal = policy.refusal(request);
+    if (refusal) sendError(response, refusal);
+    else next();
+  };
 }

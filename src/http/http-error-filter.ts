@@ -1,10 +1,8 @@
 import { Catch, HttpException, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { DomainError, ERROR_CODES } from '../errors/index.js';
+import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
-import { noteError } from './answered-error.js';
-import { challengeOf } from './challenge.js';
-import { retryAfterOf, STATUS_OF_KIND } from './error-status.js';
+import { sendError } from './error-answer.js';
 import { allowedMethods } from './route-methods.js';
 
 /**
@@ -48,16 +46,4 @@ function frameworkRefusal(status: number, request: Request, response: Response):
     return new DomainError('method_not_allowed', `This URL answers to ${methods.join(', ')}.`);
   }
   return status === 400 ? new DomainError('invalid_value', 'The URL has an escape that is no UTF-8 text.') : null;
-}
-
-/** Writes the envelope and every header that belongs to the error. */
-function sendError(response: Response, error: DomainError): void {
-  noteError(response, error.code);
-  const { retry } = ERROR_CODES[error.code] as { retry?: boolean };
-  if (retry !== undefined) response.setHeader('x-should-retry', String(retry));
-  const retryAfter = retryAfterOf(error.kind, error.retryAfterSeconds);
-  if (retryAfter !== null) response.setHeader('Retry-After', retryAfter);
-  const challenge = challengeOf(error);
-  if (challenge !== null) response.setHeader('WWW-Authenticate', challenge);
-  response.status(STATUS_OF_KIND[error.kind]).json({ error: error.toBody() });
 }

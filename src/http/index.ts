@@ -1,6 +1,8 @@
+export { CallerPolicy } from './caller-policy.js';
 export { configureApp, EDGE_OPTIONS } from './configure-app.js';
 export { disconnection } from './connection.js';
 export { IsTextOrList, Nested, Rule, Unsupported, UNSUPPORTED_VALUE } from './dto.js';
+export { sendError } from './error-answer.js';
 export { STATUS_OF_KIND } from './error-status.js';
 export { type EventFrame } from './event-stream.js';
 export { EventStreams, STREAM_KINDS, type SendStream, type StreamKind, type StreamRequest } from './event-streams.js';

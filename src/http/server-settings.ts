@@ -11,6 +11,8 @@ export function configureServer(
   server: Server,
   { bodyTimeoutSeconds, maxConnections }: Pick<Config, 'bodyTimeoutSeconds' | 'maxConnections'>,
 ): void {
+  // Node would answer a request without Host itself, in no form of ours; CallerPolicy refuses it.
+  Object.assign(server, { requireHostHeader: false });
   server.headersTimeout = bodyTimeoutSeconds * 1000;
   server.requestTimeout = bodyTimeoutSeconds * 1000 + CUT_AFTER_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;

@@ -44,7 +44,14 @@ describe('who may do what (WIRE B1, B8)', () => {
 
   it('refuses a stranger before reading the body', async () => {
     const stranger = await RawConnection.open(http.port);
-    stranger.send('POST /v1/responses HTTP/1.1', 'Host: x', 'Content-Type: text/plain', 'Content-Length: 5000', '', '');
+    stranger.send(
+      'POST /v1/responses HTTP/1.1',
+      'Host: localhost',
+      'Content-Type: text/plain',
+      'Content-Length: 5000',
+      '',
+      '',
+    );
     expect(await stranger.receives('missing_api_key')).toMatch(/^HTTP\/1.1 401/);
     stranger.cut();
   });

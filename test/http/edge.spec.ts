@@ -203,7 +203,7 @@ describe('bodies (WIRE B0, CASES BL-28)', () => {
     const slow = await RawConnection.open(edge.port);
     slow.send(
       'POST /v1/things HTTP/1.1',
-      'Host: x',
+      'Host: localhost',
       'Content-Type: application/json',
       'Content-Length: 100',
       '',
@@ -216,7 +216,14 @@ describe('bodies (WIRE B0, CASES BL-28)', () => {
 
   it('refuses a body that is longer than its length says, and closes', async () => {
     const liar = await RawConnection.open(edge.port);
-    liar.send('POST /v1/things HTTP/1.1', 'Host: x', 'Content-Type: application/json', 'Content-Length: 14', '', text);
+    liar.send(
+      'POST /v1/things HTTP/1.1',
+      'Host: localhost',
+      'Content-Type: application/json',
+      'Content-Length: 14',
+      '',
+      text,
+    );
     expect(await liar.ends()).toMatch(/^HTTP\/1.1 400 Bad Request\r\nConnection: close/);
   });
 
@@ -224,7 +231,7 @@ describe('bodies (WIRE B0, CASES BL-28)', () => {
     const broken = await RawConnection.open(edge.port);
     broken.send(
       'POST /v1/things HTTP/1.1',
-      'Host: x',
+      'Host: localhost',
       'Content-Type: application/json',
       'Content-Length: 99',
       '',

@@ -48,7 +48,7 @@ afterEach(() => edge.close());
 
 async function reader(kind = 'reader'): Promise<RawConnection> {
   const connection = await RawConnection.open(edge.port);
-  connection.send(`GET /streams/${kind} HTTP/1.1`, 'Host: x', '', '');
+  connection.send(`GET /streams/${kind} HTTP/1.1`, 'Host: localhost', '', '');
   return connection;
 }
 

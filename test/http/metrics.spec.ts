@@ -1,9 +1,9 @@
-import { createServer, type AddressInfo } from 'node:net';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serviceVersion } from '../../src/config/index.js';
 import { Notices, type NoticeTypes } from '../../src/notices/index.js';
 import { Readiness } from '../../src/operations/index.js';
+import { freePort } from '../support/free-port.js';
 import { HttpApp } from '../support/http-app.js';
 import { readPrometheusText } from '../support/prometheus-text.js';
 import { scrapeOf, valueOf } from '../support/scrape.js';
@@ -189,14 +189,6 @@ describe('GET /metrics (WIRE B2, OPERATE 3.2)', () => {
 });
 
 describe('the listener of LMSP_METRICS_PORT (OPERATE 3.2)', () => {
-  const freePort = async (): Promise<number> => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  };
-
   /** Node's fetch lets nobody choose the Host header. */
   const asHost = (port: number, host: string): Promise<number | undefined> =>
     new Promise((resolve, reject) => {

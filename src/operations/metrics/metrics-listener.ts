@@ -2,13 +2,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../../config/index.js';
+import { CallerPolicy, sendError } from '../../http/index.js';
 import { Readiness } from '../readiness.js';
 import { Metrics } from './metrics.js';
 
 const LOOPBACK = '127.0.0.1';
-
-/** Names of this machine to itself: a web page that had its name point here would send its own (BL-36). */
-const LOCAL_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
 
 /**
  * A second listener for scrapers that cannot send a token: /metrics, on loopback, and nothing else (OPERATE 3.2). Off
@@ -17,17 +15,23 @@ const LOCAL_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i;
 @Injectable()
 export class MetricsListener {
   private server: Server | null = null;
+  private readonly policy: CallerPolicy;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     private readonly metrics: Metrics,
     private readonly readiness: Readiness,
-  ) {}
+  ) {
+    this.policy = new CallerPolicy(config);
+  }
 
   /** Rejects when the port is taken. */
   async open(): Promise<void> {
     if (this.config.metricsPort === 0) return;
-    const server = createServer((request, response) => void this.answer(request, response));
+    const server = createServer(
+      { requireHostHeader: false },
+      (request, response) => void this.answer(request, response),
+    );
     server.listen(this.config.metricsPort, LOOPBACK);
     await once(server, 'listening');
     this.server = server;
@@ -38,8 +42,10 @@ export class MetricsListener {
     this.server?.closeAllConnections();
   }
 
-  private async answer({ method, url, headers }: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (!LOCAL_HOST.test(headers.host ?? '')) return end(response, 403);
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, url } = request;
+    const refusal = this.policy.refusal(request);
+    if (refusal) return sendError(response, refusal);
     if (url !== '/metrics') return end(response, 404);
     if (method !== 'GET') return end(response, 405);
     // No old state is shown before recovery has ended (WIRE B6).
