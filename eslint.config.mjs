@@ -66,7 +66,7 @@ export default defineConfig(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/config/**'],
+    ignores: ['src/config/**', 'src/cli/environment.ts'],
     rules: {
       'no-restricted-properties': [
         'error',

@@ -1,0 +1,63 @@
+import type { ModelObject } from '../api-objects.js';
+import { EXIT } from '../exit-codes.js';
+import { sizeText, timeText } from '../human-text.js';
+import { printList, printObject, type Columns, type List } from '../listing.js';
+import type { Session } from '../session.js';
+
+const COLUMNS: Columns<ModelObject> = {
+  MODEL: ({ id }) => id,
+  TYPE: ({ lmsp }) => lmsp.type,
+  STATE: ({ lmsp }) => lmsp.error?.code ?? lmsp.state,
+  SIZE: ({ lmsp }) => sizeText(lmsp.size_bytes),
+  CONTEXT: ({ lmsp }) => lmsp.context_length,
+  ALIASES: ({ lmsp }) => lmsp.aliases.join(', ') || null,
+};
+
+/** `lmsp ls`, `lmsp ps`. */
+export async function listModels(session: Session, { loaded }: { loaded?: boolean }): Promise<number> {
+  const list = await session.api.json<List<ModelObject>>('GET', '/v1/models');
+  const data = loaded === true ? list.data.filter(({ lmsp }) => /^load(ed|ing)$/.test(lmsp.state)) : list.data;
+  await printList(session, { ...list, data }, loaded === true ? loadedColumns(session) : COLUMNS);
+  return EXIT.done;
+}
+
+export async function showModel(session: Session, id: string): Promise<number> {
+  print(session, await session.api.json<ModelObject>('GET', `/v1/models/${encodeURIComponent(id)}`));
+  return EXIT.done;
+}
+
+export async function loadModel(session: Session, model: string): Promise<number> {
+  print(session, await session.api.json<ModelObject>('POST', '/v1/models/load', { body: { model }, isLong: true }));
+  return EXIT.done;
+}
+
+export async function unloadModel(session: Session, model: string): Promise<number> {
+  print(session, await session.api.json<ModelObject>('POST', '/v1/models/unload', { body: { model }, isLong: true }));
+  return EXIT.done;
+}
+
+function loadedColumns({ options }: Session): Columns<ModelObject> {
+  return {
+    MODEL: ({ id }) => id,
+    STATE: ({ lmsp }) => lmsp.state,
+    SIZE: ({ lmsp }) => sizeText(lmsp.size_bytes),
+    LOADED: ({ lmsp }) => timeText(lmsp.loaded_at, options.time),
+  };
+}
+
+function print(session: Session, model: ModelObject): void {
+  const { lmsp } = model;
+  printObject(session, model, {
+    model: model.id,
+    type: lmsp.type,
+    state: lmsp.state,
+    error: lmsp.error && `${lmsp.error.message} (${lmsp.error.code})`,
+    size: sizeText(lmsp.size_bytes),
+    context: lmsp.context_length,
+    aliases: lmsp.aliases.join(', '),
+    loaded: timeText(lmsp.loaded_at, session.options.time),
+    'exact resume': lmsp.exact && String(lmsp.exact.resume),
+    'batch invariant': lmsp.exact && String(lmsp.exact.batch_invariant),
+    digest: lmsp.digest,
+  });
+}
