@@ -2,6 +2,8 @@ import { CreateStore1796000000000 } from './1796000000000-create-store.js';
 import { IndexUnownedTasks1796100000000 } from './1796100000000-index-unowned-tasks.js';
 import { IndexRetention1796200000000 } from './1796200000000-index-retention.js';
 import { IndexSuspectTasks1796400000000 } from './1796400000000-index-suspect-tasks.js';
+import { ExtendClients1797000000000 } from './1797000000000-extend-clients.js';
+import { CreateAuditEvents1797010000000 } from './1797010000000-create-audit-events.js';
 
 /** Oldest first. A released migration is never edited; a change is a new one. */
 export const MIGRATIONS = [
@@ -9,4 +11,6 @@ export const MIGRATIONS = [
   IndexUnownedTasks1796100000000,
   IndexRetention1796200000000,
   IndexSuspectTasks1796400000000,
+  ExtendClients1797000000000,
+  CreateAuditEvents1797010000000,
 ] as const;

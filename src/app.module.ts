@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { MIGRATIONS } from '../migrations/index.js';
+import { AuditModule } from './audit/index.js';
 import { ClientsModule } from './clients/index.js';
 import { ConfigModule } from './config/index.js';
 import { DatabaseModule } from './database/index.js';
@@ -25,17 +26,29 @@ export class AppModule {
   static register({ inspectionEntry, ...strategies }: AppOptions = {}): DynamicModule {
     const database = DatabaseModule.register({ entities: ENTITIES, migrations: MIGRATIONS });
     const retention = RetentionModule.register({ imports: [database] });
-    const clients = ClientsModule.register({ imports: [database, retention] });
+    const audit = AuditModule.register({ imports: [database, retention] });
+    const clients = ClientsModule.register({ imports: [database, retention, audit] });
     const inference = InferenceModule.register(strategies);
     const models = ModelsModule.register({ imports: [database, clients, inference], inspectionEntry });
-    const tasks = TasksModule.register({ imports: [database, retention, clients] });
+    const tasks = TasksModule.register({ imports: [database, retention, audit, clients] });
     const responses = ResponsesModule.register({ imports: [database, retention, clients, inference, models, tasks] });
     const operations = OperationsModule.register({
-      imports: [database, retention, clients, inference, models, tasks],
+      imports: [database, retention, audit, clients, inference, models, tasks],
     });
     return {
       module: AppModule,
-      imports: [ConfigModule, NoticesModule, HttpModule, operations, retention, clients, models, tasks, responses],
+      imports: [
+        ConfigModule,
+        NoticesModule,
+        HttpModule,
+        operations,
+        retention,
+        audit,
+        clients,
+        models,
+        tasks,
+        responses,
+      ],
     };
   }
 }

@@ -1,3 +1,4 @@
+import { AuditEventEntity } from './audit/audit-event.entity.js';
 import { ClientEntity } from './clients/client.entity.js';
 import { PairingEntity } from './clients/pairing.entity.js';
 import { ServiceConfigEntity } from './database/service-config.entity.js';
@@ -11,6 +12,7 @@ import { TaskEntity } from './tasks/task.entity.js';
 /** Every table of the product, for the service and for the migration command line. */
 export const ENTITIES = [
   ServiceConfigEntity,
+  AuditEventEntity,
   ClientEntity,
   PairingEntity,
   ModelEntity,

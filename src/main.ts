@@ -5,7 +5,7 @@ import { AppModule } from './app.module.js';
 import { loadConfig } from './config/index.js';
 import { configureApp, EDGE_OPTIONS } from './http/index.js';
 import { logCrashes, logNotices, NestLog, Notices, openLog } from './notices/index.js';
-import { complaintOf, exitCodeOf, stopOnSignals } from './operations/index.js';
+import { complaintOf, exitCodeOf, StopSwitch, stopOnSignals } from './operations/index.js';
 import { Service } from './service.js';
 
 /** Starts the service in the foreground; ends on SIGTERM and SIGINT. Exit codes: src/operations/exit-codes.ts. */
@@ -25,7 +25,8 @@ async function main(): Promise<void> {
   app.useLogger(new NestLog(log.logger));
   logNotices(app.get(Notices), log.logger);
   const service = new Service(configureApp(app));
-  stopOnSignals({ stop: (signal) => service.stop(signal), exit, crash, source: process });
+  const stop = stopOnSignals({ stop: (reason) => service.stop(reason), exit, crash, source: process });
+  app.get(StopSwitch).connect(stop);
   await service.start();
 }
 

@@ -2,8 +2,19 @@ import { createParamDecorator, SetMetadata, type CustomDecorator, type Execution
 import type { Client } from './client.js';
 import type { Scope } from './scopes.js';
 
-export const PUBLIC = Symbol('Public');
-export const REQUIRED_SCOPE = Symbol('RequiredScope');
+/** Who may use a route. */
+export type Access =
+  | { readonly kind: 'public' }
+  | { readonly kind: 'any' }
+  | {
+      readonly kind: 'scopes';
+      /** One of them is enough. */
+      readonly scopes: readonly [Scope, ...Scope[]];
+      /** Name of the path parameter that may be the caller's own id instead. */
+      readonly own: string | null;
+    };
+
+export const ACCESS = Symbol('Access');
 
 /** Where the guard notes who sends a request. A symbol, since Node has a `request.client` of its own: the socket. */
 export const SENDER = Symbol('Sender');
@@ -11,15 +22,27 @@ export const SENDER = Symbol('Sender');
 /** `clientId` is what the request's log line shows. */
 export interface AuthenticatedRequest {
   headers: { authorization?: string };
+  params: Record<string, string | string[]>;
+  socket: { remoteAddress?: string };
   [SENDER]?: Client;
   clientId?: string;
 }
 
-/** The route needs no token. */
-export const Public = (): CustomDecorator<symbol> => SetMetadata(PUBLIC, true);
+const mark = (access: Access): CustomDecorator<symbol> => SetMetadata(ACCESS, access);
 
-/** The route needs a token with this scope; a route without the decorator needs any valid token. */
-export const RequireScope = (scope: Scope): CustomDecorator<symbol> => SetMetadata(REQUIRED_SCOPE, scope);
+/** The route needs no token. */
+export const Public = (): CustomDecorator<symbol> => mark({ kind: 'public' });
+
+/** The route needs a valid token, whatever its scopes. */
+export const AnyClient = (): CustomDecorator<symbol> => mark({ kind: 'any' });
+
+/** The route needs a token with one of these scopes. Every route has one of these marks, or the service does not start. */
+export const RequireScope = (...scopes: [Scope, ...Scope[]]): CustomDecorator<symbol> =>
+  mark({ kind: 'scopes', scopes, own: null });
+
+/** The route needs the scope, unless the path parameter names the caller itself. */
+export const RequireScopeOrOwn = (scope: Scope, parameter: string): CustomDecorator<symbol> =>
+  mark({ kind: 'scopes', scopes: [scope], own: parameter });
 
 /** Parameter: the client that sent the request. Not on public routes. */
 export const CurrentClient = createParamDecorator((_: unknown, context: ExecutionContext): Client => {

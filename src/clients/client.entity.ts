@@ -3,6 +3,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 /** A program that may use the service, or its owner. The token itself is never stored. */
 @Entity('clients')
 @Index('clients_token_hash', ['tokenHash'], { unique: true })
+@Index('clients_former_token_hash', ['formerTokenHash'], { unique: true })
 export class ClientEntity {
   @PrimaryColumn({ type: 'text', name: 'id' })
   id: string;
@@ -39,4 +40,19 @@ export class ClientEntity {
 
   @Column({ type: 'integer', name: 'revoked_at', nullable: true })
   revokedAt: number | null;
+
+  /** The token before the last rotation, as long as it still opens the door. */
+  @Column({ type: 'text', name: 'former_token_hash', nullable: true })
+  formerTokenHash: string | null;
+
+  @Column({ type: 'integer', name: 'former_expires_at', nullable: true })
+  formerExpiresAt: number | null;
+
+  /** 1: the client rotated itself, and the first use of the new token ends the former one. */
+  @Column({ type: 'integer', name: 'former_ends_on_use', nullable: true })
+  formerEndsOnUse: number | null;
+
+  /** Id of the client that let it in; null for the owner, and for one that was made without the service. */
+  @Column({ type: 'text', name: 'created_by', nullable: true })
+  createdBy: string | null;
 }

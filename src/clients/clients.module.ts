@@ -1,14 +1,15 @@
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
-import { APP_GUARD } from '@nestjs/core';
+import { APP_GUARD, DiscoveryModule } from '@nestjs/core';
 import { ConfigModule } from '../config/index.js';
 import { NoticesModule } from '../notices/index.js';
 import { ClientDirectory } from './client-directory.js';
 import { OwnerAccount } from './owner-account.js';
 import { PairingRetention } from './pairing-retention.js';
+import { RouteAccesses } from './route-access.js';
 import { ScopeGuard } from './scope.guard.js';
 
 export interface ClientsModuleOptions {
-  /** The modules that give UnitOfWork and StoreReader, and RetentionRules. */
+  /** The modules that give UnitOfWork and StoreReader, RetentionRules, and AuditLog. */
   imports: NonNullable<ModuleMetadata['imports']>;
 }
 
@@ -18,9 +19,15 @@ export class ClientsModule {
   static register({ imports }: ClientsModuleOptions): DynamicModule {
     return {
       module: ClientsModule,
-      imports: [ConfigModule, NoticesModule, ...imports],
-      providers: [ClientDirectory, OwnerAccount, PairingRetention, { provide: APP_GUARD, useClass: ScopeGuard }],
-      exports: [ClientDirectory],
+      imports: [ConfigModule, DiscoveryModule, NoticesModule, ...imports],
+      providers: [
+        ClientDirectory,
+        OwnerAccount,
+        PairingRetention,
+        RouteAccesses,
+        { provide: APP_GUARD, useClass: ScopeGuard },
+      ],
+      exports: [ClientDirectory, RouteAccesses],
     };
   }
 }

@@ -50,4 +50,12 @@ export class PairingEntity {
 
   @Column({ type: 'integer', name: 'decided_at', nullable: true })
   decidedAt: number | null;
+
+  /** Id of the client that decided. */
+  @Column({ type: 'text', name: 'decided_by', nullable: true })
+  decidedBy: string | null;
+
+  /** Seconds that the token will be good for; null: until it is revoked. */
+  @Column({ type: 'integer', name: 'token_expires_in', nullable: true })
+  tokenExpiresIn: number | null;
 }

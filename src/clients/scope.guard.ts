@@ -1,13 +1,13 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { PUBLIC, REQUIRED_SCOPE, SENDER, type AuthenticatedRequest } from './access.decorators.js';
+import { ACCESS, SENDER, type Access, type AuthenticatedRequest } from './access.decorators.js';
 import { ClientDirectory } from './client-directory.js';
+import type { Client } from './client.js';
 import { InsufficientScope } from './clients.errors.js';
-import type { Scope } from './scopes.js';
 
 /**
  * Stands before every route: who is it, and may they? Guards run before the body is read, so a stranger's body never
- * is. Closed by default: only `@Public` opens a route.
+ * is. Closed by default: a route without a mark answers nobody, and keeps the service from starting (RouteAccesses).
  */
 @Injectable()
 export class ScopeGuard implements CanActivate {
@@ -18,13 +18,19 @@ export class ScopeGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const marked = [context.getHandler(), context.getClass()];
-    if (this.reflector.getAllAndOverride<boolean | undefined>(PUBLIC, marked)) return true;
+    const access = this.reflector.getAllAndOverride<Access | undefined>(ACCESS, marked);
+    if (access === undefined) throw new Error('a route without a mark of who may use it');
+    if (access.kind === 'public') return true;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     const client = await this.directory.authenticate(request.headers.authorization);
     request[SENDER] = client;
     request.clientId = client.id;
-    const scope = this.reflector.getAllAndOverride<Scope | undefined>(REQUIRED_SCOPE, marked);
-    if (scope !== undefined && !client.scopes.includes(scope)) throw new InsufficientScope(scope);
+    if (access.kind === 'scopes' && !mayUse(client, access, request)) throw new InsufficientScope(access.scopes[0]);
     return true;
   }
+}
+
+function mayUse(client: Client, access: Access & { kind: 'scopes' }, { params }: AuthenticatedRequest): boolean {
+  if (access.own !== null && params[access.own] === client.id) return true;
+  return access.scopes.some((scope) => client.scopes.includes(scope));
 }

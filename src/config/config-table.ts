@@ -119,6 +119,7 @@ export const CONFIG_TABLE = {
   retentionTasksSeconds: whole(7 * DAY, { min: 0, max: 100 * YEAR }, 'Ended tasks and their events; 0 keeps them.'),
   retentionResponsesSeconds: whole(30 * DAY, { min: 0, max: 100 * YEAR }, 'Ended responses; 0 keeps them.'),
   retentionIdempotencySeconds: whole(DAY, { min: 0, max: 100 * YEAR }, 'Idempotency keys, 3600 or more; 0 keeps them.'),
+  retentionAuditSeconds: whole(365 * DAY, { min: 0, max: 100 * YEAR }, 'The record of who did what; 0 keeps it.'),
   retentionCron: cron('0 * * * *', 'When what is past its time is removed, beside each start: minute, hour, day, ….'),
   retentionBatchEvents: whole(2000, { min: 1, max: 100_000 }, 'Events removed in one transaction.'),
   retentionPauseMs: whole(20, { min: 0, max: 60_000 }, 'Least pause between two such transactions.'),

@@ -5,5 +5,6 @@ export { Readiness } from './readiness.js';
 export { removeServiceFile, writeServiceFile, type ServiceFile } from './service-file.js';
 export { SERVICE_IDENTITY, type ServiceIdentity } from './service-identity.js';
 export { type ServiceInfo } from './service.controller.js';
-export { stopOnSignals, type StopOptions, type StopSignal } from './stop-signals.js';
+export { stopOnSignals, type StopOptions, type StopReason } from './stop-signals.js';
+export { StopSwitch } from './stop-switch.js';
 export { StoreCare } from './store-care.js';

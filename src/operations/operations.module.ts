@@ -9,6 +9,7 @@ import { ConfigModule } from '../config/index.js';
 import { UnitOfWork } from '../database/index.js';
 import { HttpModule } from '../http/index.js';
 import { NoticesModule } from '../notices/index.js';
+import { AuditController } from './audit.controller.js';
 import { HealthController } from './health.controller.js';
 import { ClosedSets } from './metrics/closed-sets.js';
 import { LabelValues } from './metrics/label-values.js';
@@ -28,6 +29,8 @@ import { loadServiceIdentity, SERVICE_IDENTITY } from './service-identity.js';
 import { ServiceObstacles } from './service-obstacles.js';
 import { StoreNotices } from './store-notices.js';
 import { ServiceController } from './service.controller.js';
+import { StopSwitch } from './stop-switch.js';
+import { StopController } from './stop.controller.js';
 import { StoreCare } from './store-care.js';
 
 export interface OperationsModuleOptions {
@@ -42,7 +45,14 @@ export class OperationsModule implements NestModule {
     return {
       module: OperationsModule,
       imports: [ConfigModule, HttpModule, NoticesModule, ...imports],
-      controllers: [HealthController, MetricsController, RetentionController, ServiceController],
+      controllers: [
+        AuditController,
+        HealthController,
+        MetricsController,
+        RetentionController,
+        ServiceController,
+        StopController,
+      ],
       providers: [
         Readiness,
         ReadinessGate,
@@ -55,13 +65,14 @@ export class OperationsModule implements NestModule {
         EngineReadings,
         StoreReadings,
         ReadingsTaker,
+        StopSwitch,
         StoreNotices,
         Metrics,
         ClosedSets,
         MetricsListener,
         { provide: SERVICE_IDENTITY, inject: [UnitOfWork], useFactory: loadServiceIdentity },
       ],
-      exports: [MetricsListener, Readiness, SERVICE_IDENTITY, StoreCare],
+      exports: [MetricsListener, Readiness, SERVICE_IDENTITY, StopSwitch, StoreCare],
     };
   }
 

@@ -1,5 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { AuditLog, RequestOrigin, type Origin } from '../audit/index.js';
 import { RequireScope } from '../clients/index.js';
+import { UnitOfWork } from '../database/index.js';
 import { RetentionReports, RetentionRunner, RetentionSchedule } from '../retention/index.js';
 import { RetentionRunDto } from './retention-run.dto.js';
 import {
@@ -17,6 +19,8 @@ export class RetentionController {
     private readonly reports: RetentionReports,
     private readonly runner: RetentionRunner,
     private readonly schedule: RetentionSchedule,
+    private readonly units: UnitOfWork,
+    private readonly audit: AuditLog,
   ) {}
 
   @Get()
@@ -33,8 +37,16 @@ export class RetentionController {
   @Post('run')
   @HttpCode(200)
   @RequireScope('operator:manage')
-  async run(@Body() { dry_run: dryRun }: RetentionRunDto): Promise<RetentionRunObject> {
+  async run(
+    @Body() { dry_run: dryRun }: RetentionRunDto,
+    @RequestOrigin() origin: Origin,
+  ): Promise<RetentionRunObject> {
     if (dryRun === true) return dryRunToWire(await this.reports.make(), Date.now());
-    return runToWire(await this.runner.run('operator'));
+    const run = await this.runner.run('operator');
+    const removed = run.kinds.reduce((sum, kind) => sum + kind.removed, 0);
+    await this.units.run((tx) =>
+      this.audit.record(tx, { action: 'retention.run', object: null, origin, detail: { removed } }),
+    );
+    return runToWire(run);
   }
 }

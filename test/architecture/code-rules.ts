@@ -19,6 +19,7 @@ const SQL_VERBS = String.raw`\b(from|into|update|join)\s+`;
 
 /** Module → tables that no other module may name in its SQL (HOUSE 2). */
 const TABLES: Readonly<Record<string, readonly string[]>> = {
+  audit: ['audit_events'],
   clients: ['clients', 'pairings'],
   database: ['service_config'],
   models: ['models'],

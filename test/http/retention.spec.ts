@@ -60,7 +60,7 @@ describe('the routes of retention (WIRE B2, OPERATE 5.7)', () => {
     expect(body.next_run_at % 3600).toBe(0);
     expect(body.file.bytes).toBeGreaterThan(body.file.free_bytes);
     const kinds = body.data.map(({ kind }: { kind: string }) => kind).sort();
-    expect(kinds).toEqual(['idempotency_keys', 'pairings', 'responses', 'tasks']);
+    expect(kinds).toEqual(['audit', 'idempotency_keys', 'pairings', 'responses', 'tasks']);
     const tasks = body.data.find(({ kind }: { kind: string }) => kind === 'tasks');
     expect(tasks).toMatchObject({
       rule: { keep_seconds: 604_800, counts_from: 'finished_at' },

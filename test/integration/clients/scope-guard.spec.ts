@@ -2,11 +2,23 @@ import type { AddressInfo } from 'node:net';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Controller, Get, Post, type INestApplication } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { Test } from '@nestjs/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MIGRATIONS } from '../../../migrations/index.js';
 import { hashOf, newAccessToken } from '../../../src/clients/access-token.js';
-import { ClientsModule, CurrentClient, Public, RequireScope, type Client } from '../../../src/clients/index.js';
+import { AuditModule } from '../../../src/audit/index.js';
+import {
+  AnyClient,
+  ClientDirectory,
+  ClientsModule,
+  CurrentClient,
+  Public,
+  RequireScope,
+  type Client,
+} from '../../../src/clients/index.js';
+import { ScopeGuard } from '../../../src/clients/scope.guard.js';
 import { CONFIG, loadConfig } from '../../../src/config/index.js';
 import { DatabaseModule, Store } from '../../../src/database/index.js';
 import { ENTITIES } from '../../../src/entities.js';
@@ -44,6 +56,7 @@ class OpenController {
   }
 
   @Get('any')
+  @AnyClient()
   any(@CurrentClient() client: Client) {
     return { name: client.name };
   }
@@ -60,8 +73,9 @@ describe('the guard before every route (WIRE B1, B8)', () => {
     dataDir = await temporaryDirectory();
     const database = DatabaseModule.register({ entities: ENTITIES, migrations: MIGRATIONS });
     const retention = RetentionModule.register({ imports: [database] });
+    const audit = AuditModule.register({ imports: [database, retention] });
     const module = await Test.createTestingModule({
-      imports: [HttpModule, ClientsModule.register({ imports: [database, retention] })],
+      imports: [HttpModule, ClientsModule.register({ imports: [database, retention, audit] })],
       controllers: [ThingsController, OpenController],
     })
       .overrideProvider(CONFIG)
@@ -126,7 +140,7 @@ describe('the guard before every route (WIRE B1, B8)', () => {
     expect((await call('/v1/things', ownerToken, { method: 'POST' })).status).toBe(201);
   });
 
-  test('a route without a scope takes any valid token', async () => {
+  test('a route for any client takes any valid token', async () => {
     expect(await call('/any', readerToken)).toMatchObject({ status: 200, body: { name: 'reader' } });
     expect(await call('/any', ownerToken)).toMatchObject({ status: 200, body: { name: 'owner' } });
   });
@@ -139,5 +153,37 @@ describe('the guard before every route (WIRE B1, B8)', () => {
 
   test('asking a public route for its client is a fault of the program', async () => {
     expect(await call('/broken', ownerToken)).toMatchObject({ status: 500, code: 'server_error' });
+  });
+});
+
+@Controller('v1/forgotten')
+class UnmarkedController {
+  @Get()
+  read() {
+    return { secret: true };
+  }
+}
+
+describe('a route that nobody marked (WIRE B1)', () => {
+  test('keeps the service from starting, and is named', async () => {
+    const dataDir = await temporaryDirectory();
+    const database = DatabaseModule.register({ entities: ENTITIES, migrations: MIGRATIONS });
+    const retention = RetentionModule.register({ imports: [database] });
+    const audit = AuditModule.register({ imports: [database, retention] });
+    const module = await Test.createTestingModule({
+      imports: [HttpModule, ClientsModule.register({ imports: [database, retention, audit] })],
+      controllers: [UnmarkedController],
+    })
+      .overrideProvider(CONFIG)
+      .useValue(loadConfig({ LMSP_DATA_DIR: dataDir }))
+      .compile();
+    const app = configureApp(module.createNestApplication({ ...EDGE_OPTIONS, logger: false }));
+    await expect(app.init()).rejects.toThrow('UnmarkedController.read says nowhere who may use it');
+    // The guard does not rely on that.
+    const guard = new ScopeGuard(new Reflector(), app.get(ClientDirectory, { strict: false }));
+    const context = new ExecutionContextHost([], UnmarkedController, UnmarkedController.prototype.read);
+    await expect(guard.canActivate(context)).rejects.toThrow('without a mark');
+    await app.get(Store, { strict: false }).close();
+    await rm(dataDir, { recursive: true, force: true });
   });
 });
