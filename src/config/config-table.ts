@@ -60,6 +60,11 @@ export const CONFIG_TABLE = {
   maxStreams: whole(512, { min: 1, max: 65_535 }, 'Open event streams; further ones get 429.'),
   maxJsonDepth: whole(64, { min: 4, max: 1024 }, 'Deepest nesting of a JSON body.'),
   requestsPerMinute: whole(0, { min: 0, max: 1_000_000 }, 'Requests a minute and client; 0 is no limit.'),
+  wrongTokensPerMinute: whole(
+    10,
+    { min: 0, max: 1_000_000 },
+    'Wrong tokens a minute and address that are told so; further ones get 429, right ones always pass; 0 is no limit.',
+  ),
 
   maxQueuedTasks: whole(100_000, { min: 1, max: 10_000_000 }, 'Waiting tasks in all; a create beyond gets 429.'),
   maxQueuedTasksPerClient: whole(10_000, { min: 1, max: 10_000_000 }, 'Waiting tasks of one client.'),

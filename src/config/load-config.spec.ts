@@ -25,6 +25,7 @@ describe('loadConfig (HOUSE 7)', () => {
       maxQueuedTasksPerClient: 10_000,
       maxRows: 8,
       requestsPerMinute: 0,
+      wrongTokensPerMinute: 10,
       maxInterruptions: 3,
       stopGraceSeconds: 10,
       cancelWaitMs: 2000,

@@ -4,6 +4,7 @@ import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import { sendError } from './error-answer.js';
 import { allowedMethods } from './route-methods.js';
+import { WrongTokens } from './wrong-tokens.js';
 
 /**
  * The one way from an error to an answer (WIRE B9): `{"error":{message,type,param,code}}` with the status of the
@@ -11,13 +12,16 @@ import { allowedMethods } from './route-methods.js';
  */
 @Catch()
 export class HttpErrorFilter implements ExceptionFilter {
-  constructor(private readonly notices: Notices) {}
+  constructor(
+    private readonly notices: Notices,
+    private readonly wrongTokens: WrongTokens,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const error = this.toDomainError(thrown, request, response);
+    const error = this.wrongTokens.heard(this.toDomainError(thrown, request, response), request);
     // Half an answer cannot be taken back: the broken connection tells the client that it was one.
     if (response.headersSent) response.destroy();
     else sendError(response, error);

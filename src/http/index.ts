@@ -1,3 +1,4 @@
+export { limitedAddress } from './caller-address.js';
 export { CallerPolicy } from './caller-policy.js';
 export { configureApp, EDGE_OPTIONS } from './configure-app.js';
 export { disconnection } from './connection.js';
@@ -11,5 +12,7 @@ export { fingerprintOf, type KeyedRequest } from './idempotency-key.js';
 export { Idempotent, Keyed, type RepeatAnswers } from './idempotent.js';
 export { listObject, type ListObject } from './list.js';
 export { Cursor, ListOf, OneOf, parseCursor, QueryFields, SingleText, WholeNumber, type QueryOf } from './query.js';
+export { RateLimiter, type RateLimiterOptions } from './rate-limiter.js';
 export { UNMATCHED_ROUTE } from './request-context.js';
 export { routePatterns } from './route-methods.js';
+export { tooManyRequests } from './too-many-requests.js';

@@ -4,7 +4,7 @@ import { RawConnection } from '../support/raw-connection.js';
 
 let http: HttpApp;
 beforeAll(async () => {
-  http = await HttpApp.start();
+  http = await HttpApp.start({ env: { LMSP_WRONG_TOKENS_PER_MINUTE: '0' } });
 });
 afterAll(() => http.close());
 

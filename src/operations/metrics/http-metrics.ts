@@ -25,7 +25,9 @@ export const HTTP_METRICS = {
     help: 'Requests refused because of who sent them.',
     labels: { reason: AUTH_FAILURES },
     heard: [
-      count('http.request', ({ error_code: code }) => {
+      count('http.request', ({ error_code: code, client_id: client }) => {
+        // The limit of a client that is known says nothing about who it is.
+        if (code === 'rate_limit_exceeded' && client !== null) return null;
         const reason = AUTH_FAILURES.find((each) => each === code);
         return reason ? { reason } : null;
       }),

@@ -43,6 +43,7 @@ export const AUTH_FAILURES = [
   'missing_api_key',
   'invalid_api_key',
   'token_expired',
+  'rate_limit_exceeded',
   'insufficient_scope',
   'origin_not_allowed',
   'host_not_allowed',
