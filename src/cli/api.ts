@@ -31,6 +31,7 @@ const ANSWER_MS = 30_000;
 /** The service over HTTP. Each request looks for its address and token anew. */
 export class Api {
   private readonly deadline: AbortSignal | null;
+  private reachedOwn = false;
 
   constructor(
     private readonly options: ApiOptions,
@@ -39,9 +40,14 @@ export class Api {
     this.deadline = options.timeoutMs === null ? null : AbortSignal.timeout(options.timeoutMs);
   }
 
-  /** Where the next request goes. Throws UsageError. */
+  /**
+   * Where the next request goes. Throws UsageError, and NoService while the service of the data directory, once it was
+   * reached, is away: whatever listens at the default port meanwhile is another one.
+   */
   target(): Target {
-    return findService(this.options.url, this.environment);
+    const target = findService(this.options.url, this.environment);
+    if (this.reachedOwn && !target.isOwn) throw new NoService(target.url);
+    return target;
   }
 
   /** Throws TimeLimit once the command has used up its `--timeout`. */
@@ -107,6 +113,7 @@ export class Api {
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     const init = { method, headers, signal, ...(body !== undefined && { body: JSON.stringify(body) }) };
     const response = await this.fetch(target.url + path, init, signal);
+    this.reachedOwn ||= target.isOwn;
     if (response.status < 400) return response;
     if (response.status === 401 && bearer === null)
       throw new CliError(EXIT.denied, noTokenHint(target, this.environment));

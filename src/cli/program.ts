@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addServiceCommands } from './service-commands.js';
+import { addTaskCommands } from './task-commands.js';
 import { addWorkCommands } from './work-commands.js';
 import { TIME_STYLES } from './human-text.js';
 import { COLOR_MODES, FORMATS } from './terminal.js';
@@ -28,6 +29,7 @@ export function buildProgram(): Command {
     .exitOverride();
   addServiceCommands(program);
   addWorkCommands(program);
+  addTaskCommands(program);
   return program;
 }
 

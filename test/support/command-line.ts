@@ -42,6 +42,11 @@ export class CommandLine {
     return { code, stdout: command.stdout, stderr: command.stderr };
   }
 
+  /** Resolves once standard error holds the text. */
+  async noted(text: string): Promise<void> {
+    await waitFor(`${text} on standard error`, () => this.stderr.includes(text));
+  }
+
   /** Resolves once standard output holds the text. */
   async printed(text: string | RegExp): Promise<void> {
     await waitFor(`${String(text)} on standard output`, () => this.stdout.search(text) >= 0);
