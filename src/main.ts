@@ -3,21 +3,22 @@ import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { AppModule } from './app.module.js';
 import { loadConfig } from './config/index.js';
-import { configureApp, EDGE_OPTIONS } from './http/index.js';
+import { configureApp, edgeOptions } from './http/index.js';
 import { logCrashes, logNotices, NestLog, Notices, openLog } from './notices/index.js';
 import { complaintOf, exitCodeOf, StopSwitch, stopOnSignals } from './operations/index.js';
 import { Service } from './service.js';
 
 /** Starts the service in the foreground; ends on SIGTERM and SIGINT. Exit codes: src/operations/exit-codes.ts. */
 async function main(): Promise<void> {
-  const log = openLog(loadConfig().logLevel);
+  const config = loadConfig();
+  const log = openLog(config.logLevel);
   const exit = (code: number): never => {
     log.flush();
     process.exit(code);
   };
   const crash = logCrashes(log, process, exit);
   const app = await NestFactory.create<NestExpressApplication>(AppModule.register(), {
-    ...EDGE_OPTIONS,
+    ...edgeOptions(config),
     abortOnError: false,
     // Nest would log what makes a start fail a second time.
     logger: false,

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { CONFIG, configWarnings, serviceVersion, type Config } from './config/index.js';
 import { Store } from './database/index.js';
-import { EventStreams } from './http/index.js';
+import { EventStreams, TlsCertificate } from './http/index.js';
 import { endLeftoverRunners, PROMPT_CODEC, runnersDirectory, type PromptCodec } from './inference/index.js';
 import { ModelResidency } from './models/index.js';
 import { Notices } from './notices/index.js';
@@ -129,7 +129,8 @@ export class Service {
     const { host, dataDir } = this.config;
     await this.app.listen(this.config.port, host);
     const { port } = this.app.getHttpServer().address() as AddressInfo;
-    const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+    this.app.get(TlsCertificate).watch(this.app.getHttpServer());
+    const url = serviceUrl(this.config, port);
     const identity = this.app.get<ServiceIdentity>(SERVICE_IDENTITY);
     await writeServiceFile(dataDir, {
       url,
@@ -145,6 +146,7 @@ export class Service {
 
   private async closeServer(): Promise<void> {
     const server = this.app.getHttpServer();
+    this.app.get(TlsCertificate).stop();
     this.app.get(MetricsListener).close();
     const answered = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeIdleConnections();
@@ -152,4 +154,10 @@ export class Service {
     this.app.get(EventStreams).closeAll();
     await this.app.close();
   }
+}
+
+/** How programs on this machine reach the service: an address that stands for all is none to call. */
+function serviceUrl({ host, tlsCertFile }: Config, port: number): string {
+  const called = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  return `${tlsCertFile === '' ? 'http' : 'https'}://${called.includes(':') ? `[${called}]` : called}:${port}`;
 }

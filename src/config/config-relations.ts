@@ -1,5 +1,6 @@
 import { variableOf, type Config } from './config-table.js';
 import type { ConfigProblem } from './config.errors.js';
+import { isLoopback } from './host-names.js';
 
 const IDEMPOTENCY_FLOOR_SECONDS = 3600;
 
@@ -12,7 +13,13 @@ const RETENTION_ORDER = [
 
 /** What is wrong between settings that are each fine by themselves. */
 export function checkRelations(config: Config): ConfigProblem[] {
-  return [...checkRetentionOrder(config), ...checkIdempotencyFloor(config), ...checkPorts(config)];
+  return [
+    ...checkRetentionOrder(config),
+    ...checkIdempotencyFloor(config),
+    ...checkPorts(config),
+    ...checkTls(config),
+    ...checkReach(config),
+  ];
 }
 
 function checkRetentionOrder(config: Config): ConfigProblem[] {
@@ -38,6 +45,20 @@ function checkPorts({ port, metricsPort }: Config): ConfigProblem[] {
   return [
     { key: variableOf('metricsPort'), expected: `another port than ${variableOf('port')}`, value: String(metricsPort) },
   ];
+}
+
+function checkTls({ tlsCertFile, tlsKeyFile }: Config): ConfigProblem[] {
+  if ((tlsCertFile === '') === (tlsKeyFile === '')) return [];
+  const [missing, given] =
+    tlsCertFile === '' ? (['tlsCertFile', 'tlsKeyFile'] as const) : (['tlsKeyFile', 'tlsCertFile'] as const);
+  return [{ key: variableOf(missing), expected: `a file as well, since ${variableOf(given)} has one`, value: '' }];
+}
+
+/** Whoever listens to the network could read every token. */
+function checkReach({ host, tlsCertFile, allowInsecureLan }: Config): ConfigProblem[] {
+  if (isLoopback(host) || tlsCertFile !== '' || allowInsecureLan) return [];
+  const ways = `${variableOf('tlsCertFile')} and ${variableOf('tlsKeyFile')}, or ${variableOf('allowInsecureLan')}=true`;
+  return [{ key: variableOf('host'), expected: `a loopback address, or beyond it ${ways}`, value: host }];
 }
 
 function lifetime(seconds: number): number {

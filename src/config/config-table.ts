@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { isAbsolute, normalize } from 'node:path';
 import envPaths from 'env-paths';
 import { isHost, isOrigin } from './host-names.js';
-import { cron, flag, foundAtStart, listOf, oneOf, whole, type Setting } from './setting.js';
+import { cron, flag, foundAtStart, listOf, oneOf, optionalFile, whole, type Setting } from './setting.js';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
@@ -18,7 +18,7 @@ const host: Setting<string> = {
   expected: 'a host name or an IP address, without port or brackets',
   parse: (text) => (/^[A-Za-z0-9.:_-]{1,255}$/.test(text) ? text : null),
   fallback: () => '127.0.0.1',
-  meaning: 'Address to listen on. Anything but loopback sends tokens and texts over the network unencrypted.',
+  meaning: 'Address to listen on. Anything but loopback needs TLS files or LMSP_ALLOW_INSECURE_LAN.',
 };
 
 const directory: Setting<string> = {
@@ -35,6 +35,11 @@ const directory: Setting<string> = {
  */
 export const CONFIG_TABLE = {
   host,
+  allowInsecureLan: flag(false, 'Beyond loopback without TLS: tokens, prompts and answers cross the network readable.'),
+  tlsCertFile: optionalFile(
+    'Certificate chain as PEM: the service then speaks HTTPS only. Read again when it changes.',
+  ),
+  tlsKeyFile: optionalFile('Its private key as PEM, without a passphrase.'),
   allowedHosts: listOf(
     'host names, each with a port or without one',
     isHost,

@@ -118,6 +118,39 @@ describe('the times of retention', () => {
   });
 });
 
+describe('who is on the other side of the wire', () => {
+  it.each(['0.0.0.0', '::', '192.168.1.4', 'box.lan'])('does not listen on %s without TLS or a plain word', (host) => {
+    expect(refusal({ LMSP_HOST: host }).problems.map(({ key }) => key)).toEqual(['LMSP_HOST']);
+    expect(refusal({ LMSP_HOST: host }).message).toContain('LMSP_ALLOW_INSECURE_LAN=true');
+    expect(() => loadConfig({ LMSP_HOST: host, LMSP_ALLOW_INSECURE_LAN: 'true' })).not.toThrow();
+    const files = { LMSP_TLS_CERT_FILE: '/etc/lmsp.crt', LMSP_TLS_KEY_FILE: '/etc/lmsp.key' };
+    expect(() => loadConfig({ LMSP_HOST: host, ...files })).not.toThrow();
+  });
+
+  it.each([
+    ['LMSP_TLS_CERT_FILE', 'LMSP_TLS_KEY_FILE'],
+    ['LMSP_TLS_KEY_FILE', 'LMSP_TLS_CERT_FILE'],
+  ])('does not take %s without %s', (given, missing) => {
+    expect(refusal({ [given]: '/etc/lmsp.pem' }).problems.map(({ key }) => key)).toEqual([missing]);
+  });
+
+  it.each([
+    ['LMSP_ALLOWED_HOSTS', ' Box.lan , [::1]:80,10.0.0.1', ['box.lan', '[::1]:80', '10.0.0.1']],
+    ['LMSP_ALLOWED_ORIGINS', 'https://App.example', ['https://app.example']],
+  ])('reads %s as a list', (key, text, list) => {
+    expect(Object.values(loadConfig({ [key]: text }))).toContainEqual(list);
+  });
+
+  it.each([
+    ['LMSP_ALLOWED_HOSTS', 'http://box.lan'],
+    ['LMSP_ALLOWED_HOSTS', 'a,,b'],
+    ['LMSP_ALLOWED_ORIGINS', '*'],
+    ['LMSP_ALLOWED_ORIGINS', 'null'],
+  ])('does not take %s=%s', (key, text) => {
+    expect(refusal({ [key]: text }).problems.map((problem) => problem.key)).toEqual([key]);
+  });
+});
+
 describe('the table of settings', () => {
   const names = Object.keys(CONFIG_TABLE) as ConfigName[];
 

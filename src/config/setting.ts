@@ -1,3 +1,4 @@
+import { isAbsolute, normalize } from 'node:path';
 import { CronTime } from 'cron';
 
 /** How one variable's text becomes a value. Null means that the text is not what `expected` asks for. */
@@ -37,6 +38,16 @@ export function flag(fallback: boolean, meaning: string): Setting<boolean> {
     expected: 'true or false',
     parse: (text) => (text === 'true' ? true : text === 'false' ? false : null),
     fallback: () => fallback,
+    meaning,
+  };
+}
+
+/** A file by its absolute path; none by default. */
+export function optionalFile(meaning: string): Setting<string> {
+  return {
+    expected: 'an absolute path',
+    parse: (text) => (isAbsolute(text) ? normalize(text) : null),
+    fallback: () => '',
     meaning,
   };
 }

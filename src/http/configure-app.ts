@@ -9,9 +9,16 @@ import { sendError } from './error-answer.js';
 import { requestContext } from './request-context.js';
 import { securityHeaders } from './security-headers.js';
 import { configureServer } from './server-settings.js';
+import { readCertificate } from './tls-certificate.js';
 
 /** How the application must be created: the edge reads bodies itself, and a stop leaves no connection open. */
 export const EDGE_OPTIONS = { bodyParser: false, forceCloseConnections: true } satisfies NestApplicationOptions;
+
+/** EDGE_OPTIONS, with TLS where certificate files are configured. Throws ConfigInvalid when they cannot be used. */
+export function edgeOptions(config: Config): NestApplicationOptions {
+  const certificate = readCertificate(config);
+  return { ...EDGE_OPTIONS, ...(certificate && { httpsOptions: certificate }) };
+}
 
 /** Puts the edge in front of an application created with EDGE_OPTIONS; call before init or listen. */
 export function configureApp(app: NestExpressApplication): NestExpressApplication {

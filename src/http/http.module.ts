@@ -7,6 +7,7 @@ import { DtoPipe } from './dto.pipe.js';
 import { EventStreams } from './event-streams.js';
 import { HttpErrorFilter } from './http-error-filter.js';
 import { RequestBodyInterceptor } from './request-body.interceptor.js';
+import { TlsCertificate } from './tls-certificate.js';
 import { WrongTokens } from './wrong-tokens.js';
 
 /** The HTTP edge: bodies, validation, errors and event streams, the same for every route of the service. */
@@ -14,6 +15,7 @@ import { WrongTokens } from './wrong-tokens.js';
   imports: [ConfigModule, NoticesModule],
   providers: [
     EventStreams,
+    TlsCertificate,
     WrongTokens,
     { provide: APP_FILTER, useClass: HttpErrorFilter },
     // In this order: a body is read only for a client that may send one.
@@ -21,6 +23,6 @@ import { WrongTokens } from './wrong-tokens.js';
     { provide: APP_INTERCEPTOR, useClass: RequestBodyInterceptor },
     { provide: APP_PIPE, useClass: DtoPipe },
   ],
-  exports: [EventStreams],
+  exports: [EventStreams, TlsCertificate],
 })
 export class HttpModule {}

@@ -1,6 +1,6 @@
 export { limitedAddress } from './caller-address.js';
 export { CallerPolicy } from './caller-policy.js';
-export { configureApp, EDGE_OPTIONS } from './configure-app.js';
+export { configureApp, EDGE_OPTIONS, edgeOptions } from './configure-app.js';
 export { disconnection } from './connection.js';
 export { IsTextOrList, Nested, Rule, Unsupported, UNSUPPORTED_VALUE } from './dto.js';
 export { sendError } from './error-answer.js';
@@ -15,4 +15,5 @@ export { Cursor, ListOf, OneOf, parseCursor, QueryFields, SingleText, WholeNumbe
 export { RateLimiter, type RateLimiterOptions } from './rate-limiter.js';
 export { UNMATCHED_ROUTE } from './request-context.js';
 export { routePatterns } from './route-methods.js';
+export { TlsCertificate } from './tls-certificate.js';
 export { tooManyRequests } from './too-many-requests.js';

@@ -14,6 +14,11 @@ export interface NoticeTypes {
   /** A setting that works but deserves a second look. */
   'config.warning': { key: string; reason: string };
 
+  /** A renewed certificate is in use; `file` is a path of this machine. */
+  'tls.reloaded': { file: string };
+  /** A changed certificate cannot be used: the one before stays. */
+  'tls.reload_failed': { file: string; error: unknown };
+
   /** An older store was copied and migrated before this start. `copy` is a path of this machine; it goes to the log only. */
   'store.upgraded': { migrations: string; copy: string; duration_ms: number };
 

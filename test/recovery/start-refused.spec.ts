@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { PlainConnection } from '../../src/database/plain-connection.js';
 import { ServiceProcess, type ServiceOptions } from '../support/service-process.js';
 import { openTestStore, temporaryDirectory } from '../support/store.js';
+import { tlsFixture } from '../support/tls-fixture.js';
 
 const launched: ServiceProcess[] = [];
 afterEach(async () => {
@@ -57,6 +58,25 @@ describe('a start that cannot be (OPERATE 1.2)', { timeout: 120_000 }, () => {
     for (const part of ['LMSP_PORT', 'LMSP_MAX_ROW', 'LMSP_MAX_ROWS', 'LMSP_LOG_LEVEL']) {
       expect(service.output).toContain(part);
     }
+  });
+
+  it.each([
+    ['an address beyond loopback without TLS', { LMSP_HOST: '0.0.0.0' }, 'LMSP_ALLOW_INSECURE_LAN=true'],
+    [
+      'a certificate that is not there',
+      { LMSP_TLS_CERT_FILE: '/nowhere.crt', LMSP_TLS_KEY_FILE: '/nowhere.key' },
+      'ENOENT',
+    ],
+    [
+      "another certificate's key",
+      { LMSP_TLS_CERT_FILE: tlsFixture('one.crt'), LMSP_TLS_KEY_FILE: tlsFixture('two.key') },
+      'LMSP_TLS_KEY_FILE',
+    ],
+  ])('%s ends with 78 and one line, before the port is open', async (_, env, reason) => {
+    const service = await launch({ env });
+    expect(await service.exit()).toBe(78);
+    expect(service.output.trim().split('\n')).toEqual([expect.stringContaining(reason)]);
+    expect(await service.noted()).toBeNull();
   });
 
   it('a file that is no store of ours ends with 65 and is left alone', async () => {

@@ -7,7 +7,7 @@ import { hashOf, hintOf, newAccessToken } from '../../src/clients/access-token.j
 import type { Scope } from '../../src/clients/index.js';
 import { CONFIG, loadConfig } from '../../src/config/index.js';
 import { newIdentifier, Store } from '../../src/database/index.js';
-import { configureApp, EDGE_OPTIONS, EventStreams } from '../../src/http/index.js';
+import { configureApp, edgeOptions, EventStreams } from '../../src/http/index.js';
 import type { ChatMessage, InferenceEngine, PromptCodec } from '../../src/inference/index.js';
 import { encode, openModelText } from '../../src/inference/text/model-text.js';
 import type { TextJob } from '../../src/inference/text/text-protocol.js';
@@ -77,13 +77,15 @@ export class HttpApp {
     const { env = {}, engine = new FakeEngine(), otherEngine = engine, dataDir } = options;
     const directory = dataDir ?? (await temporaryDirectory());
     const inspectionEntry = distEntry('models/inspection-worker.js');
+    const config = loadConfig({ LMSP_PORT: '0', LMSP_DATA_DIR: directory, LMSP_BALLAST_BYTES: '0', ...env });
     const module = await Test.createTestingModule({
       imports: [AppModule.register({ engine: otherEngine, codec: inlineCodec, inspectionEntry })],
     })
       .overrideProvider(CONFIG)
-      .useValue(loadConfig({ LMSP_PORT: '0', LMSP_DATA_DIR: directory, LMSP_BALLAST_BYTES: '0', ...env }))
+      .useValue(config)
       .compile();
-    const app = configureApp(module.createNestApplication<NestExpressApplication>({ ...EDGE_OPTIONS, logger: false }));
+    const edge = { ...edgeOptions(config), logger: false } as const;
+    const app = configureApp(module.createNestApplication<NestExpressApplication>(edge));
     const service = new Service(app);
     const url = await service.start();
     const token = (await readFile(join(directory, 'owner-token'), 'utf8')).trim();
