@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { MIGRATIONS } from '../migrations/index.js';
+import { AccessModule } from './access/index.js';
 import { AuditModule } from './audit/index.js';
 import { ClientsModule } from './clients/index.js';
 import { ConfigModule } from './config/index.js';
@@ -32,12 +33,14 @@ export class AppModule {
     const models = ModelsModule.register({ imports: [database, clients, inference], inspectionEntry });
     const tasks = TasksModule.register({ imports: [database, retention, audit, clients] });
     const responses = ResponsesModule.register({ imports: [database, retention, clients, inference, models, tasks] });
+    const access = AccessModule.register({ imports: [audit, clients, tasks] });
     const operations = OperationsModule.register({
       imports: [database, retention, audit, clients, inference, models, tasks],
     });
     return {
       module: AppModule,
       imports: [
+        access,
         ConfigModule,
         NoticesModule,
         HttpModule,

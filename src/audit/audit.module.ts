@@ -3,9 +3,10 @@ import { ConfigModule } from '../config/index.js';
 import { AuditLog } from './audit-log.js';
 import { AuditRetention } from './audit-retention.js';
 import { AuditTrail } from './audit-trail.js';
+import { CoalescedAudit } from './coalesced-audit.js';
 
 export interface AuditModuleOptions {
-  /** The modules that give StoreReader and RetentionRules. */
+  /** The modules that give UnitOfWork and StoreReader, RetentionRules and the clocks. */
   imports: NonNullable<ModuleMetadata['imports']>;
 }
 
@@ -16,8 +17,8 @@ export class AuditModule {
     return {
       module: AuditModule,
       imports: [ConfigModule, ...imports],
-      providers: [AuditLog, AuditTrail, AuditRetention],
-      exports: [AuditLog, AuditTrail],
+      providers: [AuditLog, AuditTrail, AuditRetention, CoalescedAudit],
+      exports: [AuditLog, AuditTrail, CoalescedAudit],
     };
   }
 }

@@ -2,22 +2,12 @@ import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { StoreReader, UnitOfWork } from '../database/index.js';
 import { hashOf, isWellFormed } from './access-token.js';
+import { recordOf, type ClientRow } from './client-record.js';
 import type { Client } from './client.js';
 import { invalidApiKey, missingApiKey, tokenExpired } from './clients.errors.js';
-import { SCOPES, type Scope } from './scopes.js';
 
 /** `last_used_at` is as coarse as this, so that reading costs no write. */
 const LAST_USED_STEP_MS = 60_000;
-
-interface ClientRow {
-  id: string;
-  name: string;
-  owner: number;
-  scopes: string;
-  token_hash: string;
-  last_used_at: number | null;
-  expires_at: number | null;
-}
 
 /** Who may use this service: turns the token of a request into its client. */
 @Injectable()
@@ -37,24 +27,36 @@ export class ClientDirectory {
   async authenticate(authorization: string | undefined): Promise<Client> {
     const token = bearerToken(authorization);
     if (token === null) throw missingApiKey();
-    const row = isWellFormed(token) ? await this.find(hashOf(token)) : null;
-    if (row === null) throw invalidApiKey();
+    const hash = isWellFormed(token) ? hashOf(token) : null;
+    const row = hash === null ? null : await findByToken(this.reader, hash);
+    if (row === null || hash === null) throw invalidApiKey();
     const now = Date.now();
     if (row.expires_at !== null && row.expires_at <= now) throw tokenExpired();
+    if (row.former_ends_on_use === 1 && sameHash(row.token_hash, hash)) await this.endFormer(row.id, hash);
     this.noteUse(row, now);
-    const owner = row.owner === 1;
-    // The owner also holds the scopes that came after its row was written.
-    const scopes = owner ? SCOPES : (JSON.parse(row.scopes) as Scope[]);
-    return { id: row.id, name: row.name, scopes, owner };
+    const { id, name, owner, scopes } = recordOf(row);
+    return { id, name, scopes, owner, tokenHash: hash };
   }
 
-  private async find(hash: string): Promise<ClientRow | null> {
-    const [row] = await this.reader.query<ClientRow>(
-      `SELECT id, name, owner, scopes, token_hash, last_used_at, expires_at FROM clients
-       WHERE token_hash = ? AND revoked_at IS NULL`,
-      [hash],
+  /** Which of these clients have been revoked, or are gone. */
+  async revoked(from: Pick<StoreReader, 'query'>, clientIds: readonly string[]): Promise<Set<string>> {
+    const live = await from.query<{ id: string }>(
+      'select id from clients where revoked_at is null and id in (select value from json_each(?))',
+      [JSON.stringify(clientIds)],
     );
-    return row && timingSafeEqual(Buffer.from(row.token_hash), Buffer.from(hash)) ? row : null;
+    const known = new Set(live.map(({ id }) => id));
+    return new Set(clientIds.filter((id) => !known.has(id)));
+  }
+
+  /** The new token of a client that rotated itself has arrived: from now on it is the only one (WIRE B8). */
+  private async endFormer(id: string, hash: string): Promise<void> {
+    await this.units.run((tx) =>
+      tx.execute(
+        `UPDATE clients SET former_token_hash = NULL, former_expires_at = NULL, former_ends_on_use = NULL
+         WHERE id = ? AND token_hash = ? AND former_ends_on_use = 1`,
+        [id, hash],
+      ),
+    );
   }
 
   private noteUse({ id, last_used_at: stored }: ClientRow, now: number): void {
@@ -64,6 +66,26 @@ export class ClientDirectory {
     // No request fails for the want of it: a locked, full or closing store skips this minute.
     written.catch(() => undefined);
   }
+}
+
+/** The live client whose token has this hash, be it the current one or the one before while that still counts. */
+export async function findByToken(from: Pick<StoreReader, 'query'>, hash: string): Promise<ClientRow | null> {
+  const [row] = await from.query<ClientRow>(
+    'select * from clients where (token_hash = ? or former_token_hash = ?) and revoked_at is null',
+    [hash, hash],
+  );
+  if (!row) return null;
+  if (sameHash(row.token_hash, hash)) return row;
+  return sameHash(row.former_token_hash, hash) && formerCounts(row) ? row : null;
+}
+
+/** Whether the token before the last rotation still opens the door. */
+export function formerCounts({ former_expires_at: expiresAt }: ClientRow): boolean {
+  return expiresAt !== null && expiresAt > Date.now();
+}
+
+function sameHash(stored: string | null, hash: string): boolean {
+  return stored !== null && timingSafeEqual(Buffer.from(stored), Buffer.from(hash));
 }
 
 /** The scheme's name is case-insensitive (RFC 7235); null where the header is absent or of another scheme. */

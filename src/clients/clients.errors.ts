@@ -22,3 +22,15 @@ export class InsufficientScope extends DomainError {
     this.name = 'InsufficientScope';
   }
 }
+
+/** Unknown ids, and revoked clients where a live one is asked for. */
+export function clientNotFound(): DomainError {
+  return new DomainError('client_not_found', 'There is no such client.');
+}
+
+export function lastOwner(): DomainError {
+  return new DomainError(
+    'last_owner',
+    'This is the last owner: it keeps every scope and cannot be revoked; rotate it.',
+  );
+}

@@ -2,14 +2,21 @@ import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common'
 import { APP_GUARD, DiscoveryModule } from '@nestjs/core';
 import { ConfigModule } from '../config/index.js';
 import { NoticesModule } from '../notices/index.js';
+import { AccessRefusals } from './access-refusals.js';
 import { ClientDirectory } from './client-directory.js';
+import { ClientRegistry } from './client-registry.js';
+import { ClientRevocation } from './client-revocation.js';
 import { OwnerAccount } from './owner-account.js';
+import { OwnerTokenFile } from './owner-token-file.js';
 import { PairingRetention } from './pairing-retention.js';
 import { RouteAccesses } from './route-access.js';
 import { ScopeGuard } from './scope.guard.js';
+import { TokenRotation } from './token-rotation.js';
+
+const published = [ClientDirectory, ClientRegistry, ClientRevocation, RouteAccesses, TokenRotation];
 
 export interface ClientsModuleOptions {
-  /** The modules that give UnitOfWork and StoreReader, RetentionRules, and AuditLog. */
+  /** The modules that give UnitOfWork and StoreReader, RetentionRules and Clock, and the audit module. */
   imports: NonNullable<ModuleMetadata['imports']>;
 }
 
@@ -21,13 +28,14 @@ export class ClientsModule {
       module: ClientsModule,
       imports: [ConfigModule, DiscoveryModule, NoticesModule, ...imports],
       providers: [
-        ClientDirectory,
+        ...published,
+        AccessRefusals,
         OwnerAccount,
+        OwnerTokenFile,
         PairingRetention,
-        RouteAccesses,
         { provide: APP_GUARD, useClass: ScopeGuard },
       ],
-      exports: [ClientDirectory, RouteAccesses],
+      exports: published,
     };
   }
 }

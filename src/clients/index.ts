@@ -1,7 +1,11 @@
 export { AnyClient, CurrentClient, Public, RequireScope, RequireScopeOrOwn, type Access } from './access.decorators.js';
 export { ClientDirectory } from './client-directory.js';
+export { createClient, type ClientDraft, type ClientRecord, type IssuedToken } from './client-record.js';
+export { ClientRegistry, type ClientChange, type ClientPageRequest } from './client-registry.js';
+export { ClientRevocation } from './client-revocation.js';
 export type { Client } from './client.js';
 export { InsufficientScope } from './clients.errors.js';
 export { ClientsModule, type ClientsModuleOptions } from './clients.module.js';
 export { accessInWords, RouteAccesses, type RouteAccess } from './route-access.js';
-export { SCOPES, type Scope } from './scopes.js';
+export { isScope, SCOPES, type Scope } from './scopes.js';
+export { TokenRotation } from './token-rotation.js';

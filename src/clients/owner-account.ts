@@ -1,51 +1,32 @@
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { CONFIG, type Config } from '../config/index.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { newIdentifier, StoreReader, UnitOfWork, type Tx } from '../database/index.js';
-import { Notices } from '../notices/index.js';
 import { hashOf, hintOf, newAccessToken } from './access-token.js';
-import { writeSecretFile } from './secret-file.js';
+import { OwnerTokenFile } from './owner-token-file.js';
 import { SCOPES } from './scopes.js';
-
-const TOKEN_FILE = 'owner-token';
 
 /**
  * The owner's way in (WIRE B8 step 0): at the first start a client with every scope is made and its token written to
- * `owner-token` in the data directory, readable by the owner of the process only. The store keeps a hash, so a lost
- * token cannot be read back: delete the file and restart, and a new token replaces the old one.
+ * `owner-token` in the data directory. The store keeps a hash, so a lost token cannot be read back: delete the file and
+ * restart, and a new token replaces the old one.
  */
 @Injectable()
 export class OwnerAccount implements OnModuleInit {
-  private readonly file: string;
-
   constructor(
-    @Inject(CONFIG) config: Config,
     private readonly reader: StoreReader,
     private readonly units: UnitOfWork,
-    private readonly notices: Notices,
-  ) {
-    this.file = join(config.dataDir, TOKEN_FILE);
-  }
+    private readonly file: OwnerTokenFile,
+  ) {}
 
   async onModuleInit(): Promise<void> {
     const [owner] = await this.reader.query<{ id: string }>(
       'SELECT id FROM clients WHERE owner = 1 AND revoked_at IS NULL ORDER BY created_at LIMIT 1',
     );
-    if (owner && (await exists(this.file))) return;
+    if (owner && (await this.file.exists())) return;
     const token = newAccessToken();
     // The row first: a kill in between leaves no file, and the next start does all of this again.
     await this.units.run((tx) => (owner ? replaceToken(tx, owner.id, token) : insertOwner(tx, token)));
-    await writeSecretFile(this.file, `${token}\n`);
-    this.notices.emit('owner.token_written', { file: this.file });
+    await this.file.write(token);
   }
-}
-
-async function exists(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function insertOwner(tx: Tx, token: string): Promise<void> {
@@ -56,9 +37,9 @@ async function insertOwner(tx: Tx, token: string): Promise<void> {
 }
 
 async function replaceToken(tx: Tx, id: string, token: string): Promise<void> {
-  await tx.execute('UPDATE clients SET token_hash = ?, token_hint = ? WHERE id = ?', [
-    hashOf(token),
-    hintOf(token),
-    id,
-  ]);
+  await tx.execute(
+    `UPDATE clients SET token_hash = ?, token_hint = ?, former_token_hash = NULL, former_expires_at = NULL,
+       former_ends_on_use = NULL WHERE id = ?`,
+    [hashOf(token), hintOf(token), id],
+  );
 }

@@ -1,5 +1,8 @@
 import { Injectable, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { originOf } from '../audit/index.js';
+import { DomainError } from '../errors/index.js';
+import { AccessRefusals } from './access-refusals.js';
 import { ACCESS, SENDER, type Access, type AuthenticatedRequest } from './access.decorators.js';
 import { ClientDirectory } from './client-directory.js';
 import type { Client } from './client.js';
@@ -14,6 +17,7 @@ export class ScopeGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly directory: ClientDirectory,
+    private readonly refusals: AccessRefusals,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
@@ -22,11 +26,25 @@ export class ScopeGuard implements CanActivate {
     if (access === undefined) throw new Error('a route without a mark of who may use it');
     if (access.kind === 'public') return true;
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
-    const client = await this.directory.authenticate(request.headers.authorization);
+    const client = await this.sender(request);
     request[SENDER] = client;
     request.clientId = client.id;
-    if (access.kind === 'scopes' && !mayUse(client, access, request)) throw new InsufficientScope(access.scopes[0]);
+    if (access.kind === 'scopes' && !mayUse(client, access, request)) {
+      const [scope] = access.scopes;
+      this.refusals.missingScope(scope, originOf(request));
+      throw new InsufficientScope(scope);
+    }
     return true;
+  }
+
+  private async sender(request: AuthenticatedRequest): Promise<Client> {
+    try {
+      return await this.directory.authenticate(request.headers.authorization);
+    } catch (error) {
+      const wrong = error instanceof DomainError && ['invalid_api_key', 'token_expired'].includes(error.code);
+      if (wrong) this.refusals.wrongSecret(originOf(request));
+      throw error;
+    }
   }
 }
 

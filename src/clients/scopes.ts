@@ -15,3 +15,7 @@ export const SCOPES = [
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];
+
+export function isScope(word: string): word is Scope {
+  return (SCOPES as readonly string[]).includes(word);
+}

@@ -92,6 +92,16 @@ export const ERROR_CODES = {
   task_timeout: { kind: 'timeout', type: 'server_error' },
   queue_timeout: { kind: 'timeout', type: 'server_error' },
   storage_full: { kind: 'storage_full', type: 'server_error' },
+  // Of /oauth alone, in the words of RFC 6749, 7009 and 8628.
+  invalid_request: invalid,
+  invalid_grant: invalid,
+  invalid_scope: invalid,
+  unsupported_grant_type: invalid,
+  unsupported_token_type: invalid,
+  authorization_pending: invalid,
+  slow_down: invalid,
+  access_denied: invalid,
+  expired_token: invalid,
 } as const satisfies Record<string, ErrorCodeRow>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

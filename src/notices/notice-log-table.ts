@@ -29,6 +29,13 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
 
   'owner.token_written': { level: 'info', msg: 'owner token written', fields: ['file'] },
 
+  'owner.token_unwritten': { level: 'error', msg: 'owner token could not be written', fields: ['file', 'error'] },
+
+  'pairing.moved': { level: 'info', msg: 'pairing changed state', fields: ['pairing_id', 'status'] },
+  'client.changed': { level: 'info', msg: 'client changed', fields: ['client_id', 'change'] },
+  'client.revoked': { level: 'info', msg: 'client revoked', fields: ['client_id'] },
+  'client.work_left': { level: 'error', msg: 'work of a revoked client is left', fields: ['client_id', 'error'] },
+
   'expiry.held': { level: 'info', msg: 'nothing expires for a while', fields: ['gap_ms', 'held_ms'] },
 
   'retention.removed': {

@@ -25,6 +25,17 @@ export interface NoticeTypes {
   /** A token for the owner was made; it stands in `file`, nowhere else. */
   'owner.token_written': { file: string };
 
+  /** `status`: asked, approved, denied or consumed. */
+  'pairing.moved': { pairing_id: string; status: string };
+  /** `change`: created, changed or rotated. */
+  'client.changed': { client_id: string; change: string };
+  /** Its token opens nothing any more; its streams and unfinished work end. */
+  'client.revoked': { client_id: string };
+  /** The work of a revoked client could not be cancelled; the next start does. */
+  'client.work_left': { client_id: string; error: unknown };
+  /** The owner's new token could not be written to its file. */
+  'owner.token_unwritten': { file: string; error: unknown };
+
   /** The service was away or the clock was set: nothing expires for so much running time. */
   'expiry.held': { gap_ms: number; held_ms: number };
 

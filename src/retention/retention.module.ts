@@ -12,7 +12,7 @@ import { RetentionRunner } from './retention-runner.js';
 import { RetentionSchedule } from './retention-schedule.js';
 import { RetentionSweep } from './retention-sweep.js';
 
-const published = [ExpiryClock, RetentionReports, RetentionRules, RetentionRunner, RetentionSchedule];
+const published = [Clock, ExpiryClock, RetentionReports, RetentionRules, RetentionRunner, RetentionSchedule];
 
 export interface RetentionModuleOptions {
   /** The module that gives UnitOfWork and StoreReader. */
@@ -26,7 +26,7 @@ export class RetentionModule {
     return {
       module: RetentionModule,
       imports: [ConfigModule, NoticesModule, ScheduleModule.forRoot(), ...imports],
-      providers: [...published, Clock, FreePages, PacedUnits, RetentionSweep],
+      providers: [...published, FreePages, PacedUnits, RetentionSweep],
       exports: published,
     };
   }

@@ -12,6 +12,14 @@ const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
 const ROUTES: [method: string, path: string][] = [
   ['GET', '/v1/service'],
+  ['GET', '/v1/clients'],
+  ['POST', '/v1/clients'],
+  ['GET', '/v1/clients/x'],
+  ['PATCH', '/v1/clients/x'],
+  ['DELETE', '/v1/clients/x'],
+  ['POST', '/v1/clients/x/rotate'],
+  ['GET', '/v1/audit'],
+  ['POST', '/v1/service/stop'],
   ['GET', '/v1/models'],
   ['GET', '/v1/models/pocket'],
   ['POST', '/v1/models/load'],

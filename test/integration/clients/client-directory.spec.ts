@@ -41,7 +41,13 @@ const lastUsed = async (): Promise<number | null> =>
 describe('a token', () => {
   test('names its client; the scheme may be written in any case', async () => {
     const header = await addClient();
-    const client = { id: 'cli_a', name: 'app', owner: false, scopes: ['tasks:read'] };
+    const client = {
+      id: 'cli_a',
+      name: 'app',
+      owner: false,
+      scopes: ['tasks:read'],
+      tokenHash: hashOf(header.slice('Bearer '.length)),
+    };
     expect(await directory.authenticate(header)).toEqual(client);
     expect(await directory.authenticate(header.replace('Bearer', 'bearer '))).toEqual(client);
   });

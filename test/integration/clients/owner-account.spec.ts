@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { hashOf, isWellFormed } from '../../../src/clients/access-token.js';
 import { ClientDirectory, SCOPES } from '../../../src/clients/index.js';
 import { OwnerAccount } from '../../../src/clients/owner-account.js';
+import { OwnerTokenFile } from '../../../src/clients/owner-token-file.js';
 import { loadConfig } from '../../../src/config/index.js';
 import { Notices } from '../../../src/notices/index.js';
 import { openTestStore, type TestStore } from '../../support/store.js';
@@ -25,7 +26,8 @@ async function start(): Promise<void> {
   const notices = new Notices();
   notices.on('owner.token_written', (notice) => void written.push(JSON.stringify(notice)));
   const config = loadConfig({ LMSP_DATA_DIR: open.dataDir });
-  await new OwnerAccount(config, open.store.reader, open.store.units, notices).onModuleInit();
+  const secret = new OwnerTokenFile(config, notices);
+  await new OwnerAccount(open.store.reader, open.store.units, secret).onModuleInit();
 }
 
 const token = async (): Promise<string> => (await readFile(file, 'utf8')).trim();

@@ -18,6 +18,7 @@ import {
   RequireScope,
   type Client,
 } from '../../../src/clients/index.js';
+import { AccessRefusals } from '../../../src/clients/access-refusals.js';
 import { ScopeGuard } from '../../../src/clients/scope.guard.js';
 import { CONFIG, loadConfig } from '../../../src/config/index.js';
 import { DatabaseModule, Store } from '../../../src/database/index.js';
@@ -180,7 +181,11 @@ describe('a route that nobody marked (WIRE B1)', () => {
     const app = configureApp(module.createNestApplication({ ...EDGE_OPTIONS, logger: false }));
     await expect(app.init()).rejects.toThrow('UnmarkedController.read says nowhere who may use it');
     // The guard does not rely on that.
-    const guard = new ScopeGuard(new Reflector(), app.get(ClientDirectory, { strict: false }));
+    const guard = new ScopeGuard(
+      new Reflector(),
+      app.get(ClientDirectory, { strict: false }),
+      app.get(AccessRefusals, { strict: false }),
+    );
     const context = new ExecutionContextHost([], UnmarkedController, UnmarkedController.prototype.read);
     await expect(guard.canActivate(context)).rejects.toThrow('without a mark');
     await app.get(Store, { strict: false }).close();

@@ -1,0 +1,1 @@
+export { AccessModule, type AccessModuleOptions } from './access.module.js';
