@@ -4,6 +4,7 @@ import { IndexRetention1796200000000 } from './1796200000000-index-retention.js'
 import { IndexSuspectTasks1796400000000 } from './1796400000000-index-suspect-tasks.js';
 import { ExtendClients1797000000000 } from './1797000000000-extend-clients.js';
 import { CreateAuditEvents1797010000000 } from './1797010000000-create-audit-events.js';
+import { IndexQueueByClient1797020000000 } from './1797020000000-index-queue-by-client.js';
 
 /** Oldest first. A released migration is never edited; a change is a new one. */
 export const MIGRATIONS = [
@@ -13,4 +14,5 @@ export const MIGRATIONS = [
   IndexSuspectTasks1796400000000,
   ExtendClients1797000000000,
   CreateAuditEvents1797010000000,
+  IndexQueueByClient1797020000000,
 ] as const;

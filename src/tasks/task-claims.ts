@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { storageFault, StoreReader, UnitOfWork, type Tx } from '../database/index.js';
 import { DomainError, type ErrorBody } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
+import { ClientTurns } from './queue-order.js';
 import { TaskHandlers, type Seat, type TaskHandler } from './task-handlers.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
 import type { Queryable } from './task-log.js';
@@ -51,6 +52,7 @@ class Unclaimable extends Error {
 export class TaskClaims {
   /** Damaged tasks, left as they are to the next start, so that they hold up no other of their lane. */
   private readonly setAside = new Set<string>();
+  private readonly turns = new ClientTurns();
 
   constructor(
     private readonly reader: StoreReader,
@@ -105,6 +107,8 @@ export class TaskClaims {
             const seat = seats[i];
             if (seat) runs.register(tx, await this.take(tx, task, seat, handler));
           }
+          const served = waiting.filter(({ status }) => status === 'queued').map(({ clientId }) => clientId);
+          tx.afterCommit(() => this.turns.serve({ type: handler.type, model }, served));
           return waiting.length;
         });
       } catch (error) {
@@ -148,8 +152,7 @@ export class TaskClaims {
     const suspects = await select(SUSPECT, 1, 'suspect desc, position');
     if (suspects.length > 0) return suspects;
     const unowned = await select(UNOWNED, limit);
-    const queued = unowned.length < limit ? await select(QUEUED, limit - unowned.length) : [];
-    return [...unowned, ...queued];
+    return [...unowned, ...(await this.turns.next(from, { type, model }, passed, limit - unowned.length))];
   }
 
   private seats(handler: TaskHandler, model: string | null, wanted: number): Seat[] | DomainError {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { StoreReader, type Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
+import { mostAhead } from './queue-order.js';
 import { taskFromRow, type Task, type TaskRow } from './task.js';
 import type { HeldStatus, TaskStatus } from './task-transitions.js';
 import { TaskNotFound } from './tasks.errors.js';
@@ -97,13 +98,17 @@ export class TaskQueries {
     return counts;
   }
 
-  /** How many tasks of its lane are ahead of a queued one. */
+  /**
+   * How many tasks of its lane are ahead of a queued one, at most: clients are served in turn, and whose turn it is
+   * changes with every claim. Exact where no other client waits.
+   */
   async queuePosition(task: Task): Promise<number | null> {
     if (task.status !== 'queued') return null;
-    const [row] = await this.reader.query<{ ahead: number }>(
-      `select count(*) as ahead from tasks where status = 'queued' and type = ? and model is ? and position < ?`,
-      [task.type, task.model, task.position],
+    const [row] = await this.reader.query<{ place: number }>(
+      `select count(*) as place from tasks
+       where status = 'queued' and type = ? and model is ? and client_id = ? and position < ?`,
+      [task.type, task.model, task.clientId, task.position],
     );
-    return row?.ahead ?? null;
+    return mostAhead(this.reader, task, task.clientId, row?.place ?? 0);
   }
 }

@@ -6,6 +6,7 @@ import type { OnRestart, TaskStatus } from './task-transitions.js';
 @Index('tasks_id', ['id'], { unique: true })
 @Index('tasks_response', ['responseId'], { unique: true })
 @Index('tasks_queued', ['type', 'model', 'position'], { where: `"status" = 'queued'` })
+@Index('tasks_queued_of_client', ['type', 'model', 'clientId', 'position'], { where: `"status" = 'queued'` })
 @Index('tasks_unowned', ['type', 'model', 'position'], { where: `"status" = 'running' AND "owner" IS NULL` })
 @Index('tasks_suspect', ['type', 'model', 'position'], { where: `"suspect" > 0 AND "finished_at" IS NULL` })
 @Index('tasks_owned', ['status'], { where: `"status" IN ('loading', 'running', 'cancelling')` })
