@@ -1,4 +1,11 @@
-import { createParamDecorator, SetMetadata, type CustomDecorator, type ExecutionContext } from '@nestjs/common';
+import {
+  applyDecorators,
+  createParamDecorator,
+  SetMetadata,
+  type ExecutionContext,
+} from '@nestjs/common';
+import { ApiSecurity } from '@nestjs/swagger';
+import { TOKEN_SCHEME } from '../openapi/index.js';
 import type { Client } from './client.js';
 import type { Scope } from './scopes.js';
 
@@ -28,20 +35,26 @@ export interface AuthenticatedRequest {
   clientId?: string;
 }
 
-const mark = (access: Access): CustomDecorator<symbol> => SetMetadata(ACCESS, access);
+type Mark = ClassDecorator & MethodDecorator;
+
+/** The scopes also stand in the description of the API. */
+function mark(access: Access): Mark {
+  const roles = access.kind === 'public' ? [] : access.kind === 'any' ? [[]] : access.scopes.map((scope) => [scope]);
+  return applyDecorators(SetMetadata(ACCESS, access), ...roles.map((role) => ApiSecurity(TOKEN_SCHEME, role)));
+}
 
 /** The route needs no token. */
-export const Public = (): CustomDecorator<symbol> => mark({ kind: 'public' });
+export const Public = (): Mark => mark({ kind: 'public' });
 
 /** The route needs a valid token, whatever its scopes. */
-export const AnyClient = (): CustomDecorator<symbol> => mark({ kind: 'any' });
+export const AnyClient = (): Mark => mark({ kind: 'any' });
 
 /** The route needs a token with one of these scopes. Every route has one of these marks, or the service does not start. */
-export const RequireScope = (...scopes: [Scope, ...Scope[]]): CustomDecorator<symbol> =>
+export const RequireScope = (...scopes: [Scope, ...Scope[]]): Mark =>
   mark({ kind: 'scopes', scopes, own: null });
 
 /** The route needs the scope, unless the path parameter names the caller itself. */
-export const RequireScopeOrOwn = (scope: Scope, parameter: string): CustomDecorator<symbol> =>
+export const RequireScopeOrOwn = (scope: Scope, parameter: string): Mark =>
   mark({ kind: 'scopes', scopes: [scope], own: parameter });
 
 /** Parameter: the client that sent the request. Not on public routes. */

@@ -3,6 +3,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { RequestHandler } from 'express';
 import { CONFIG, type Config } from '../config/index.js';
 import { Notices } from '../notices/index.js';
+import { serveDescription } from '../openapi/index.js';
 import { allowPages } from './browser-access.js';
 import { CallerPolicy } from './caller-policy.js';
 import { sendError } from './error-answer.js';
@@ -28,6 +29,7 @@ export function configureApp(app: NestExpressApplication): NestExpressApplicatio
   const config = app.get<Config>(CONFIG);
   app.use(requestContext(app.get(Notices)), securityHeaders(), refuseStrangers(config));
   allowPages(app, config.allowedOrigins);
+  serveDescription(app);
   configureServer(app.getHttpServer(), config);
   return app;
 }

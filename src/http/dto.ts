@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { Allow, registerDecorator, type ValidationArguments } from 'class-validator';
 import type { ErrorCode } from '../errors/index.js';
+import { schemaOfDto, type Schema } from '../openapi/index.js';
 
 export type DtoClass<T extends object = object> = new () => T;
 
@@ -57,4 +58,9 @@ export const UNSUPPORTED_VALUE: { context: { code: ErrorCode } } = { context: { 
 export function IsTextOrList(): PropertyDecorator {
   const holds = (value: unknown): boolean => typeof value === 'string' || Array.isArray(value);
   return Rule('isTextOrList', 'must be a string or an array', holds);
+}
+
+/** The DTO as the description of the API tells of it. */
+export function bodyOf(dto: DtoClass): Schema {
+  return schemaOfDto(dto, nestedOf);
 }

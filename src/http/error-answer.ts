@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { ERROR_CODES, type DomainError } from '../errors/index.js';
+import { ERROR_CODES, STATUS_OF_KIND, type DomainError } from '../errors/index.js';
 import { noteError } from './answered-error.js';
 import { challengeOf } from './challenge.js';
-import { retryAfterOf, STATUS_OF_KIND } from './error-status.js';
+import { retryAfterOf } from './retry-after.js';
 
 /** Answers with the envelope of WIRE B9 and every header that belongs to the error. */
 export function sendError(response: ServerResponse, error: DomainError): void {

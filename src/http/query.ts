@@ -1,7 +1,13 @@
 import type { ArgumentMetadata, PipeTransform } from '@nestjs/common';
 import { DomainError } from '../errors/index.js';
+import { integer, oneOfWords, text, type Schema } from '../openapi/index.js';
 
-type Fields = Record<string, PipeTransform<unknown, unknown>>;
+/** A query parameter: how it is read, and how the description of the API tells of it. */
+interface QueryField<T = unknown> extends PipeTransform<unknown, T> {
+  readonly schema: Schema;
+}
+
+type Fields = Record<string, QueryField>;
 export type QueryOf<F extends Fields> = { [Name in keyof F]: ReturnType<F[Name]['transform']> };
 
 /** The query parameters of a route, each by its own pipe; others are ignored. */
@@ -15,6 +21,11 @@ export class QueryFields<F extends Fields> implements PipeTransform<Record<strin
     ]);
     return Object.fromEntries(read) as QueryOf<F>;
   }
+
+  /** For the description of the API. */
+  get schemas(): Record<string, Schema> {
+    return Object.fromEntries(Object.entries(this.fields).map(([name, { schema }]) => [name, schema]));
+  }
 }
 
 function named(metadata: ArgumentMetadata): string {
@@ -22,8 +33,12 @@ function named(metadata: ArgumentMetadata): string {
 }
 
 /** Query parameter: a whole number within bounds; absent: the fallback. */
-export class WholeNumber implements PipeTransform<unknown, number> {
-  constructor(private readonly range: { min: number; max: number; fallback: number }) {}
+export class WholeNumber implements QueryField<number> {
+  readonly schema: Schema;
+
+  constructor(private readonly range: { min: number; max: number; fallback: number }) {
+    this.schema = integer(undefined, { minimum: range.min, maximum: range.max, default: range.fallback });
+  }
 
   transform(value: unknown, metadata: ArgumentMetadata): number {
     const { min, max, fallback } = this.range;
@@ -36,11 +51,15 @@ export class WholeNumber implements PipeTransform<unknown, number> {
 }
 
 /** Query parameter: one word of a closed list; absent: the fallback. */
-export class OneOf<const T extends string> implements PipeTransform<unknown, T> {
+export class OneOf<const T extends string> implements QueryField<T> {
+  readonly schema: Schema;
+
   constructor(
     private readonly words: readonly T[],
     private readonly fallback: T,
-  ) {}
+  ) {
+    this.schema = { ...oneOfWords(words), default: fallback };
+  }
 
   transform(value: unknown, metadata: ArgumentMetadata): T {
     if (value === undefined) return this.fallback;
@@ -52,8 +71,12 @@ export class OneOf<const T extends string> implements PipeTransform<unknown, T> 
 }
 
 /** Query parameter: words of a closed list, with commas between them; absent: null. */
-export class ListOf<const T extends string> implements PipeTransform<unknown, T[] | null> {
-  constructor(private readonly words: readonly T[]) {}
+export class ListOf<const T extends string> implements QueryField<T[] | null> {
+  readonly schema: Schema;
+
+  constructor(private readonly words: readonly T[]) {
+    this.schema = text(`With commas between them: ${words.join(', ')}`);
+  }
 
   transform(value: unknown, metadata: ArgumentMetadata): T[] | null {
     if (value === undefined) return null;
@@ -68,7 +91,14 @@ export class ListOf<const T extends string> implements PipeTransform<unknown, T[
 }
 
 /** Query parameter: a text given once; absent: null. */
-export class SingleText implements PipeTransform<unknown, string | null> {
+export class SingleText implements QueryField<string | null> {
+  readonly schema: Schema;
+
+  /** @param meaning for the description of the API */
+  constructor(meaning?: string) {
+    this.schema = text(meaning, { minLength: 1 });
+  }
+
   transform(value: unknown, metadata: ArgumentMetadata): string | null {
     if (value === undefined) return null;
     if (typeof value === 'string' && value !== '') return value;
@@ -78,7 +108,9 @@ export class SingleText implements PipeTransform<unknown, string | null> {
 }
 
 /** Query parameter: the cursor of an event log; absent: -1, the whole log. */
-export class Cursor implements PipeTransform<unknown, number> {
+export class Cursor implements QueryField<number> {
+  readonly schema = integer('Sequence number of the last event that is known; -1: none', { minimum: -1, default: -1 });
+
   transform(value: unknown, metadata: ArgumentMetadata): number {
     return value === undefined ? -1 : parseCursor(value, named(metadata));
   }

@@ -1,13 +1,18 @@
+import { ApiParam, ApiTags } from '@nestjs/swagger';
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { RequireScope } from '../clients/index.js';
+import { bodyOf } from '../http/index.js';
+import { DescribeRoute } from '../openapi/index.js';
 import { LoadModelDto } from './dto/load-model.dto.js';
 import { NameModelDto } from './dto/name-model.dto.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import type { ModelObject } from './model-object.js';
 import type { ModelRecord } from './model-record.js';
+import { MODEL, MODEL_LIST } from './model-schema.js';
 import { ModelResidency } from './model-residency.js';
 
 /** The models routes of WIRE B2. */
+@ApiTags('Models')
 @Controller('v1/models')
 export class ModelsController {
   constructor(
@@ -17,6 +22,11 @@ export class ModelsController {
 
   @Get()
   @RequireScope('models:read')
+  @DescribeRoute({
+    id: 'listModels',
+    summary: 'Lists the models; loads none',
+    answers: { 200: { description: 'All of them', schema: MODEL_LIST } },
+  })
   async list(): Promise<{ object: 'list'; data: ModelObject[] }> {
     const records = await this.catalogue.list();
     return { object: 'list', data: records.map((record) => this.show(record)) };
@@ -25,6 +35,13 @@ export class ModelsController {
   /** A wildcard, since ids such as `org/name` hold a slash; the router gives its decoded segments. */
   @Get('*id')
   @RequireScope('models:read')
+  @ApiParam({ name: 'id', description: 'May hold slashes, as they are or percent-encoded', schema: { type: 'string' } })
+  @DescribeRoute({
+    id: 'getModel',
+    summary: 'Reads a model',
+    answers: { 200: { description: 'The model', schema: MODEL } },
+    errors: ['model_not_found'],
+  })
   async read(@Param('id') segments: string[]): Promise<ModelObject> {
     return this.show(await this.catalogue.get(segments.join('/')));
   }
@@ -32,6 +49,20 @@ export class ModelsController {
   @Post('load')
   @HttpCode(200)
   @RequireScope('models:manage')
+  @DescribeRoute({
+    id: 'loadModel',
+    summary: 'Loads a model, and waits until it is loaded',
+    description: 'Takes a model out of quarantine.',
+    body: bodyOf(LoadModelDto),
+    answers: { 200: { description: 'The model', schema: MODEL } },
+    errors: [
+      'model_not_found',
+      'model_load_failed',
+      'insufficient_resources',
+      'model_unavailable',
+      'unsupported_parameter',
+    ],
+  })
   async load(@Body() body: LoadModelDto): Promise<ModelObject> {
     const { id } = await this.catalogue.get(body.model);
     await this.residency.load(id);
@@ -41,6 +72,13 @@ export class ModelsController {
   @Post('unload')
   @HttpCode(200)
   @RequireScope('models:manage')
+  @DescribeRoute({
+    id: 'unloadModel',
+    summary: 'Unloads a model that nothing runs on',
+    body: bodyOf(NameModelDto),
+    answers: { 200: { description: 'The model', schema: MODEL } },
+    errors: ['model_not_found', 'model_in_use'],
+  })
   async unload(@Body() body: NameModelDto): Promise<ModelObject> {
     const { id } = await this.catalogue.get(body.model);
     await this.residency.unload(id);

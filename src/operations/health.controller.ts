@@ -1,13 +1,17 @@
 import { Controller, Get, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '../clients/index.js';
 import { UnitOfWork } from '../database/index.js';
+import { DescribeRoute } from '../openapi/index.js';
+import { PROBE } from './operations-schema.js';
 import { ServiceObstacles } from './service-obstacles.js';
 
 /** A unit of work that waited longer means that the writer is stuck (WIRE B2). */
 const STUCK_MS = 30_000;
 
 /** Liveness and readiness (OPERATE 5.1). Neither loads a model nor runs one: a lost runner is replaced, not a reason to restart. */
+@ApiTags('Service')
 @Controller()
 export class HealthController {
   constructor(
@@ -18,6 +22,14 @@ export class HealthController {
   /** 503 only where a restart is right. */
   @Get('health')
   @Public()
+  @DescribeRoute({
+    id: 'health',
+    summary: 'Tells whether the service has to be restarted',
+    answers: {
+      200: { description: 'It is alive', schema: PROBE },
+      503: { description: 'It is stuck', schema: PROBE },
+    },
+  })
   health(@Res({ passthrough: true }) response: Response): { status: string; reason?: string } {
     const waited = this.units.oldestWaitMs();
     if (waited <= STUCK_MS) return { status: 'ok' };
@@ -28,6 +40,14 @@ export class HealthController {
   /** 503 with the reason while new work had better go elsewhere. */
   @Get('ready')
   @Public()
+  @DescribeRoute({
+    id: 'ready',
+    summary: 'Tells whether new work is welcome',
+    answers: {
+      200: { description: 'It is', schema: PROBE },
+      503: { description: 'Not now, and why: recovering, disk_low, stopping', schema: PROBE },
+    },
+  })
   async ready(@Res({ passthrough: true }) response: Response): Promise<{ status: string; reason?: string }> {
     const reason = await this.obstacles.first();
     if (reason === null) return { status: 'ready' };

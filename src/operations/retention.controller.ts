@@ -2,7 +2,11 @@ import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { AuditLog, RequestOrigin, type Origin } from '../audit/index.js';
 import { RequireScope } from '../clients/index.js';
 import { UnitOfWork } from '../database/index.js';
+import { ApiTags } from '@nestjs/swagger';
+import { bodyOf } from '../http/index.js';
+import { DescribeRoute } from '../openapi/index.js';
 import { RetentionReports, RetentionRunner, RetentionSchedule } from '../retention/index.js';
+import { RETENTION, RETENTION_RUN } from './operations-schema.js';
 import { RetentionRunDto } from './retention-run.dto.js';
 import {
   dryRunToWire,
@@ -13,6 +17,7 @@ import {
 } from './retention-view.js';
 
 /** What is kept, for how long, and what goes now (WIRE B2, OPERATE 5.7). Counts of every client, contents of none. */
+@ApiTags('Service')
 @Controller('v1/service/retention')
 export class RetentionController {
   constructor(
@@ -25,6 +30,11 @@ export class RetentionController {
 
   @Get()
   @RequireScope('operator:read')
+  @DescribeRoute({
+    id: 'getRetention',
+    summary: 'Tells what is kept, for how long, and what is due to go',
+    answers: { 200: { description: 'A report per kind', schema: RETENTION } },
+  })
   async read(): Promise<RetentionObject> {
     return retentionToWire(await this.reports.make(), {
       running: this.runner.isRunning,
@@ -37,6 +47,14 @@ export class RetentionController {
   @Post('run')
   @HttpCode(200)
   @RequireScope('operator:manage')
+  @DescribeRoute({
+    id: 'runRetention',
+    summary: 'Removes what is past its time, now',
+    body: bodyOf(RetentionRunDto),
+    bodyOptional: true,
+    answers: { 200: { description: 'What was removed, or would be', schema: RETENTION_RUN } },
+    errors: ['retention_in_progress', 'server_shutting_down'],
+  })
   async run(
     @Body() { dry_run: dryRun }: RetentionRunDto,
     @RequestOrigin() origin: Origin,

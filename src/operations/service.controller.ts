@@ -1,8 +1,11 @@
 import { Controller, Get, Inject } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '../clients/index.js';
 import { CONFIG, RESTART_POLICIES, serviceVersion, type Config } from '../config/index.js';
 import { ModelCatalogue } from '../models/index.js';
+import { DescribeRoute } from '../openapi/index.js';
 import { RetentionRunner } from '../retention/index.js';
+import { SERVICE_INFO } from './operations-schema.js';
 import { SERVICE_IDENTITY, type ServiceIdentity } from './service-identity.js';
 
 /** What this version offers beyond the routes that every version has. */
@@ -27,6 +30,7 @@ export interface ServiceInfo {
   on_restart: { default: string; supported: readonly string[] };
 }
 
+@ApiTags('Service')
 @Controller('v1/service')
 export class ServiceController {
   private readonly version = serviceVersion();
@@ -40,6 +44,11 @@ export class ServiceController {
 
   @Get()
   @RequireScope('service:read')
+  @DescribeRoute({
+    id: 'getService',
+    summary: 'Tells who the service is, what it can do and where its limits are',
+    answers: { 200: { description: 'The service', schema: SERVICE_INFO } },
+  })
   async read(): Promise<ServiceInfo> {
     const { id, incarnation, startedAt } = this.identity;
     return {

@@ -1,11 +1,14 @@
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { AuditLog, RequestOrigin, type Origin } from '../audit/index.js';
 import { RequireScope } from '../clients/index.js';
 import { UnitOfWork } from '../database/index.js';
+import { constant, DescribeRoute, object } from '../openapi/index.js';
 import { StopSwitch } from './stop-switch.js';
 
 /** POST /v1/service/stop (WIRE B2): 202 once it is on record, then the clean stop. */
+@ApiTags('Service')
 @Controller('v1/service/stop')
 export class StopController {
   constructor(
@@ -17,6 +20,17 @@ export class StopController {
   @Post()
   @HttpCode(202)
   @RequireScope('operator:manage')
+  @DescribeRoute({
+    id: 'stopService',
+    summary: 'Stops the service cleanly: nothing accepted is lost',
+    answers: {
+      202: {
+        description: 'It stops',
+        schema: object({ object: constant('service.stop'), status: constant('stopping') }),
+      },
+    },
+    errors: ['storage_busy', 'storage_full'],
+  })
   async begin(
     @RequestOrigin() origin: Origin,
     @Res({ passthrough: true }) response: Response,

@@ -1,9 +1,11 @@
+import { ApiTags } from '@nestjs/swagger';
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { CurrentClient, RequireScope, type Client } from '../clients/index.js';
 import {
   Cursor,
   listObject,
+  listSchema,
   OneOf,
   QueryFields,
   SingleText,
@@ -11,8 +13,10 @@ import {
   type ListObject,
   type QueryOf,
 } from '../http/index.js';
-import type { JsonObject } from '../tasks/index.js';
+import { deletedObject, DescribeRoute } from '../openapi/index.js';
+import { TASK_EVENT, type JsonObject } from '../tasks/index.js';
 import type { ResponseObject } from './response-object.js';
+import { INPUT_ITEM, RESPONSE } from './response-schema.js';
 import { ResponseStreams } from './response-streams.js';
 import { StoredResponses } from './stored-responses.js';
 
@@ -22,11 +26,12 @@ const READ_QUERY = new QueryFields(READ_FIELDS);
 const ITEMS_FIELDS = {
   limit: new WholeNumber({ min: 1, max: 100, fallback: 20 }),
   order: new OneOf(['desc', 'asc'], 'desc'),
-  after: new SingleText(),
+  after: new SingleText('Id of the last item of the page before'),
 };
 const ITEMS_QUERY = new QueryFields(ITEMS_FIELDS);
 
 /** Routes of stored responses (WIRE B2). */
+@ApiTags('Responses')
 @Controller('v1/responses/:id')
 export class ResponsesController {
   constructor(
@@ -36,6 +41,13 @@ export class ResponsesController {
 
   @Get()
   @RequireScope('responses:read')
+  @DescribeRoute({
+    id: 'getResponse',
+    summary: 'Reads a response, or follows it',
+    query: READ_QUERY.schemas,
+    answers: { 200: { description: 'The response, or its event stream', schema: RESPONSE, events: TASK_EVENT } },
+    errors: ['response_not_found', 'invalid_cursor', 'invalid_value', 'event_log_expired', 'rate_limit_exceeded'],
+  })
   async read(
     @Param('id') id: string,
     @Query(READ_QUERY) query: QueryOf<typeof READ_FIELDS>,
@@ -53,6 +65,12 @@ export class ResponsesController {
 
   @Delete()
   @RequireScope('responses:write')
+  @DescribeRoute({
+    id: 'deleteResponse',
+    summary: 'Deletes an ended response, its task and its events',
+    answers: { 200: { description: 'It is gone', schema: deletedObject('response') } },
+    errors: ['response_not_found', 'response_in_progress', 'storage_busy', 'storage_full'],
+  })
   async remove(
     @Param('id') id: string,
     @CurrentClient() client: Client,
@@ -64,6 +82,13 @@ export class ResponsesController {
   @Post('cancel')
   @HttpCode(200)
   @RequireScope('tasks:cancel')
+  @DescribeRoute({
+    id: 'cancelResponse',
+    summary: 'Cancels a response',
+    description: 'Atomic: a response whose cancel was answered never completes. One that was cancelled already is 200.',
+    answers: { 200: { description: 'The response, `cancelled` or about to be', schema: RESPONSE } },
+    errors: ['response_not_found', 'response_not_cancellable', 'storage_busy', 'storage_full'],
+  })
   async cancel(
     @Param('id') id: string,
     @CurrentClient() client: Client,
@@ -76,6 +101,13 @@ export class ResponsesController {
 
   @Get('input_items')
   @RequireScope('responses:read')
+  @DescribeRoute({
+    id: 'listInputItems',
+    summary: 'Lists what a response was asked',
+    query: ITEMS_QUERY.schemas,
+    answers: { 200: { description: 'One page', schema: listSchema(INPUT_ITEM) } },
+    errors: ['response_not_found', 'invalid_value'],
+  })
   async inputItems(
     @Param('id') id: string,
     @Query(ITEMS_QUERY) query: QueryOf<typeof ITEMS_FIELDS>,

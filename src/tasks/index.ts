@@ -44,4 +44,5 @@ export {
 } from './task-transitions.js';
 export { type JsonObject, type Task } from './task.js';
 export { StaleClaim, TaskNotFound, TransitionRefused } from './tasks.errors.js';
+export { FAILURE, TASK_EVENT } from './task-schema.js';
 export { TasksModule, type TasksModuleOptions } from './tasks.module.js';

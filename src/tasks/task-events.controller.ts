@@ -1,3 +1,4 @@
+import { ApiTags } from '@nestjs/swagger';
 import { Controller, Get, Headers, HttpStatus, Param, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { CurrentClient, RequireScope, type Client } from '../clients/index.js';
@@ -10,9 +11,11 @@ import {
   type EventFrame,
   type QueryOf,
 } from '../http/index.js';
+import { DescribeRoute } from '../openapi/index.js';
 import { TaskEventStream } from './task-event-stream.js';
 import type { StoredEvent } from './task-log.js';
 import { TaskQueries } from './task-queries.js';
+import { EVENT_PAGE, TASK_EVENT } from './task-schema.js';
 
 const RECONNECT_MS = 2000;
 const LAST_EVENT_ID = 'last-event-id';
@@ -24,6 +27,7 @@ const EVENTS_FIELDS = {
 const EVENTS_QUERY = new QueryFields(EVENTS_FIELDS);
 
 /** GET /v1/tasks/{id}/events: a stream that resumes by Last-Event-ID, or a page of JSON (WIRE B5). */
+@ApiTags('Tasks')
 @Controller('v1/tasks/:id/events')
 export class TaskEventsController {
   constructor(
@@ -34,6 +38,20 @@ export class TaskEventsController {
 
   @Get()
   @RequireScope('tasks:read')
+  @DescribeRoute({
+    id: 'listTaskEvents',
+    summary: "Reads or follows a task's event log",
+    description:
+      'A page of JSON, or with `Accept: text/event-stream` a stream that ends with the task. A stream resumes after ' +
+      '`Last-Event-ID`, else after `starting_after`; the same number always has the same bytes.',
+    query: EVENTS_QUERY.schemas,
+    headers: { 'Last-Event-ID': 'Sequence number of the last event that was received' },
+    answers: {
+      200: { description: 'A page, or the stream', schema: EVENT_PAGE, events: TASK_EVENT },
+      204: { description: 'The task has ended and there are no later events (streams only)' },
+    },
+    errors: ['task_not_found', 'invalid_cursor', 'invalid_value', 'event_log_expired', 'rate_limit_exceeded'],
+  })
   async events(
     @CurrentClient() client: Client,
     @Param('id') id: string,

@@ -12,7 +12,9 @@ import type { ChatMessage, InferenceEngine, PromptCodec } from '../../src/infere
 import { encode, openModelText } from '../../src/inference/text/model-text.js';
 import type { TextJob } from '../../src/inference/text/text-protocol.js';
 import { Notices, type NoticeTypes } from '../../src/notices/index.js';
+import { describeApi } from '../../src/openapi/index.js';
 import { Service } from '../../src/service.js';
+import { ApiContract } from './api-contract.js';
 import { distEntry } from './dist-entry.js';
 import { FakeEngine } from './fake-engine.js';
 import { temporaryDirectory } from './store.js';
@@ -56,6 +58,7 @@ export class HttpApp {
   readonly requests: NoticeTypes['http.request'][] = [];
   readonly faults: unknown[] = [];
   private stopped = false;
+  private contract: ApiContract | null = null;
 
   private constructor(
     readonly app: NestExpressApplication,
@@ -155,7 +158,19 @@ export class HttpApp {
   async call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
     const response = await this.fetch(method, path, body, headers);
     const text = await response.text();
+    this.checkContract(method, path, response, text);
     return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+  }
+
+  /** Every JSON answer is held against the description of the API (OPERATE 6). */
+  private checkContract(method: string, path: string, response: Response, text: string): void {
+    const { status, headers } = response;
+    const contentType = headers.get('content-type');
+    const isJson = contentType?.startsWith('application/json') ?? false;
+    this.contract ??= new ApiContract(describeApi(this.app));
+    const body: unknown = isJson && text !== '' ? JSON.parse(text) : text || null;
+    const complaint = this.contract.complaint({ method, path, status, contentType, body });
+    if (complaint !== null) throw new Error(complaint);
   }
 
   create(fields: Record<string, unknown> = {}, headers?: Record<string, string>): Promise<Answer> {

@@ -1,6 +1,6 @@
 import { UNIT_KINDS } from '../../database/index.js';
-import { ERROR_CODES, type ErrorCode } from '../../errors/index.js';
-import { STATUS_OF_KIND, STREAM_KINDS } from '../../http/index.js';
+import { ERROR_CODES, STATUS_OF_KIND, type ErrorCode } from '../../errors/index.js';
+import { STREAM_KINDS } from '../../http/index.js';
 import { ON_RESTART_POLICIES, TERMINAL_STATUSES, UNFINISHED_STATUSES, UNUSABLE_SNAPSHOTS } from '../../tasks/index.js';
 
 /**

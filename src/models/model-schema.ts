@@ -1,0 +1,47 @@
+import {
+  boolean,
+  constant,
+  integer,
+  listOf,
+  named,
+  nullable,
+  object,
+  oneOfWords,
+  text,
+  unixSeconds,
+} from '../openapi/index.js';
+
+const STATES = ['verifying', 'available', 'loading', 'loaded', 'missing', 'error'] as const;
+
+/** The Model object (WIRE B2). */
+export const MODEL = named(
+  'Model',
+  object({
+    id: text(),
+    object: constant('model'),
+    created: unixSeconds('When it was registered'),
+    owned_by: text(),
+    lmsp: object({
+      type: oneOfWords(['llm', 'embedding', 'rerank']),
+      state: oneOfWords(STATES),
+      digest: nullable(text('`sha256:…` over the digests of the files that the loader reads')),
+      size_bytes: nullable(integer()),
+      format: constant('onnx'),
+      context_length: nullable(integer('Tokens of prompt and output together')),
+      embedding_dimensions: nullable(integer()),
+      capabilities: listOf(text()),
+      aliases: listOf(text()),
+      loaded_at: nullable(unixSeconds('When it was loaded')),
+      error: nullable(object({ code: text(), message: text() })),
+      activations: text('How activations are computed: `int8` or as the file says'),
+      exact: nullable(
+        object({
+          resume: boolean('A resumed answer equals the uninterrupted one, bit by bit'),
+          batch_invariant: boolean('An answer does not depend on what runs beside it'),
+        }),
+      ),
+    }),
+  }),
+);
+
+export const MODEL_LIST = object({ object: constant('list'), data: listOf(MODEL) });

@@ -1,0 +1,82 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { serviceVersion } from '../config/index.js';
+import { refusalsByStatus, WITH_TOKEN } from './describe-route.js';
+import { schemasWithin } from './schema.js';
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const DESCRIPTION = `A durable local model service: LMSP 1.0, chapter 11, behind an OpenAI-compatible API.
+
+A token (\`Authorization: Bearer lmsp_…\`) carries scopes; each operation states the one it needs. Programs decide by
+\`error.code\`, which is stable. Unknown fields of a request are ignored; further fields of an answer may come with
+later versions.`;
+
+/** Name of the security scheme; the roles of its requirements are scopes (OpenAPI 3.1). */
+export const TOKEN_SCHEME = 'token';
+
+/** The description of every route of the application, those of extensions included (OPERATE 6). OpenAPI 3.1. */
+export function describeApi(app: INestApplication): OpenAPIObject {
+  const base = new DocumentBuilder()
+    .setTitle('LMSP service')
+    .setDescription(DESCRIPTION)
+    .setVersion(serviceVersion())
+    .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
+    .addServer('/', 'This service')
+    .addBearerAuth(
+      {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'lmsp_…',
+        description: 'A token of a paired client, or the owner token',
+      },
+      TOKEN_SCHEME,
+    )
+    .setOpenAPIVersion('3.1.0')
+    .build();
+  const document = SwaggerModule.createDocument(app, base, { autoTagControllers: false });
+  const paths = Object.entries(document.paths).map(([path, item]) => [withParameters(path), complete(item)] as const);
+  const sorted = Object.fromEntries(paths.sort(([a], [b]) => (a < b ? -1 : 1)));
+  const schemas = { ...document.components?.schemas, ...schemasWithin(sorted) };
+  return { ...document, paths: sorted, components: { ...document.components, schemas } };
+}
+
+/** `/v1/models/*id` of the router is one parameter that may hold slashes. */
+function withParameters(path: string): string {
+  return path.replace(/\*(\w+)/g, '{$1}');
+}
+
+type PathItem = OpenAPIObject['paths'][string];
+
+/** States for every operation whether it needs a token, and what it answers without one. */
+function complete(item: PathItem): PathItem {
+  for (const method of METHODS) {
+    const operation = item[method];
+    if (!operation) continue;
+    const security = operation.security ?? [];
+    const answers = security.length > 0 ? refusalsByStatus(WITH_TOKEN) : {};
+    item[method] = { ...operation, security, responses: joined(operation.responses, answers) };
+  }
+  return item;
+}
+
+type Answers = NonNullable<PathItem['get']>['responses'];
+
+/** Codes of the same status stand in one answer. */
+function joined(own: Answers, added: ReturnType<typeof refusalsByStatus>): Answers {
+  const answers: Record<string, unknown> = { ...own };
+  for (const [status, refusal] of Object.entries(added)) {
+    const known = answers[status] as typeof refusal | undefined;
+    answers[status] = known ? merge(known, refusal) : refusal;
+  }
+  return Object.fromEntries(Object.entries(answers).sort(([a], [b]) => (a < b ? -1 : 1))) as Answers;
+}
+
+function merge<T extends ReturnType<typeof refusalsByStatus>[string]>(known: T, added: T): T {
+  const json = known.content['application/json'];
+  const examples = { ...json.examples, ...added.content['application/json'].examples };
+  return {
+    ...known,
+    description: Object.keys(examples).sort().join(', '),
+    content: { 'application/json': { ...json, examples } },
+  };
+}
