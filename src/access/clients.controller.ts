@@ -1,4 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import { RequestOrigin, type Origin } from '../audit/index.js';
 import {
   AnyClient,
@@ -11,7 +12,9 @@ import {
   type Client,
 } from '../clients/index.js';
 import {
+  bodyOf,
   listObject,
+  listSchema,
   OneOf,
   QueryFields,
   SingleText,
@@ -19,6 +22,8 @@ import {
   type ListObject,
   type QueryOf,
 } from '../http/index.js';
+import { deletedObject, DescribeRoute } from '../openapi/index.js';
+import { CLIENT, ISSUED_CLIENT } from './access-schema.js';
 import { clientToWire, issuedToWire, type ClientObject } from './client-view.js';
 import { ChangeClientDto } from './dto/change-client.dto.js';
 import { CreateClientDto } from './dto/create-client.dto.js';
@@ -27,11 +32,12 @@ import { RotateClientDto } from './dto/rotate-client.dto.js';
 const LIST_FIELDS = {
   limit: new WholeNumber({ min: 1, max: 100, fallback: 100 }),
   order: new OneOf(['desc', 'asc'], 'desc'),
-  after: new SingleText(),
+  after: new SingleText('Id of the last client of the page before'),
 };
 const LIST_QUERY = new QueryFields(LIST_FIELDS);
 
 /** Clients as the owner manages them (WIRE B2, B8). A client sees, rotates and revokes itself without a scope. */
+@ApiTags('Clients')
 @Controller('v1/clients')
 export class ClientsController {
   constructor(
@@ -42,6 +48,13 @@ export class ClientsController {
 
   @Get()
   @RequireScope('clients:manage')
+  @DescribeRoute({
+    id: 'listClients',
+    summary: 'Lists the clients, revoked ones included',
+    query: LIST_QUERY.schemas,
+    answers: { 200: { description: 'One page', schema: listSchema(CLIENT) } },
+    errors: ['invalid_value'],
+  })
   async list(@Query(LIST_QUERY) query: QueryOf<typeof LIST_FIELDS>): Promise<ListObject<ClientObject>> {
     const { clients, hasMore } = await this.clients.page(query);
     return listObject(clients.map(clientToWire), hasMore);
@@ -50,6 +63,13 @@ export class ClientsController {
   /** A client without a pairing: 201 with its token, once. */
   @Post()
   @RequireScope('clients:manage')
+  @DescribeRoute({
+    id: 'createClient',
+    summary: 'Makes a client without a pairing, and its token',
+    body: bodyOf(CreateClientDto),
+    answers: { 201: { description: 'The client, with its token', schema: ISSUED_CLIENT } },
+    errors: ['storage_busy', 'storage_full'],
+  })
   async create(
     @CurrentClient() caller: Client,
     @Body() { name, scopes, expires_in: life }: CreateClientDto,
@@ -61,18 +81,37 @@ export class ClientsController {
 
   @Get('me')
   @AnyClient()
+  @DescribeRoute({
+    id: 'getOwnClient',
+    summary: 'Tells who you are',
+    answers: { 200: { description: 'The client of the token', schema: CLIENT } },
+  })
   async me(@CurrentClient() { id }: Client): Promise<ClientObject> {
     return clientToWire(await this.clients.get(id));
   }
 
   @Get(':id')
   @RequireScopeOrOwn('clients:manage', 'id')
+  @DescribeRoute({
+    id: 'getClient',
+    summary: 'Reads a client; its own needs no scope',
+    answers: { 200: { description: 'The client', schema: CLIENT } },
+    errors: ['client_not_found'],
+  })
   async read(@Param('id') id: string): Promise<ClientObject> {
     return clientToWire(await this.clients.get(id));
   }
 
   @Patch(':id')
   @RequireScope('clients:manage')
+  @DescribeRoute({
+    id: 'changeClient',
+    summary: 'Renames a client or changes its scopes',
+    description: 'Only where its old and its new scopes are among your own.',
+    body: bodyOf(ChangeClientDto),
+    answers: { 200: { description: 'The client', schema: CLIENT } },
+    errors: ['client_not_found', 'last_owner', 'storage_busy', 'storage_full'],
+  })
   async change(
     @CurrentClient() caller: Client,
     @Param('id') id: string,
@@ -85,6 +124,12 @@ export class ClientsController {
 
   @Delete(':id')
   @RequireScopeOrOwn('clients:manage', 'id')
+  @DescribeRoute({
+    id: 'revokeClient',
+    summary: 'Revokes a client: its token, its streams and its unfinished work end',
+    answers: { 200: { description: 'It is revoked', schema: deletedObject('client') } },
+    errors: ['client_not_found', 'last_owner', 'storage_busy', 'storage_full'],
+  })
   async revoke(
     @Param('id') id: string,
     @RequestOrigin() origin: Origin,
@@ -96,6 +141,17 @@ export class ClientsController {
   @Post(':id/rotate')
   @HttpCode(200)
   @RequireScopeOrOwn('clients:manage', 'id')
+  @DescribeRoute({
+    id: 'rotateToken',
+    summary: 'Gives a client a new token',
+    description:
+      "A client's old token is good until the new one is first used, at most 10 minutes. Rotated by another, it ends " +
+      'at once or after `grace_seconds`.',
+    body: bodyOf(RotateClientDto),
+    bodyOptional: true,
+    answers: { 200: { description: 'The client, with its new token', schema: ISSUED_CLIENT } },
+    errors: ['client_not_found', 'storage_busy', 'storage_full'],
+  })
   async rotate(
     @CurrentClient() caller: Client,
     @Param('id') id: string,

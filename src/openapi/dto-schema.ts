@@ -70,7 +70,7 @@ function fieldsOfDto(dto: DtoClass, nestedOf: NestedClasses): Schema {
     const told = meaning?.schema ?? (isOptional(validations) ? withNull(schema) : schema);
     return [field, { ...told, ...(meaning && { description: meaning.description }) }];
   });
-  const required = [...fields].filter(([, validations]) => isDefined(validations)).map(([field]) => field);
+  const required = [...fields].filter(([, validations]) => !isOptional(validations)).map(([field]) => field);
   return {
     type: 'object',
     ...(required.length > 0 && { required }),
@@ -90,8 +90,9 @@ function validationsOf(dto: DtoClass): Map<string, Validation[]> {
 }
 
 const nameOf = ({ name, type }: Validation): string => name ?? type;
-const isDefined = (validations: Validation[]): boolean => validations.some((each) => nameOf(each) === 'isDefined');
-const isOptional = (validations: Validation[]): boolean => !isDefined(validations);
+/** Marks of fields that may be absent. */
+const OPTIONAL = ['isOptional', 'unsupported'];
+const isOptional = (validations: Validation[]): boolean => validations.some((each) => OPTIONAL.includes(nameOf(each)));
 
 function fieldSchema(validations: Validation[], child: Schema | undefined): Schema {
   const own: Schema = {};
