@@ -126,6 +126,13 @@ export class Api {
       return await fetch(url, { ...init, redirect: 'error' });
     } catch (error) {
       if (isForbiddenPort(error)) throw new UsageError(`${new URL(url).origin}: Node.js connects to no such port`);
+      if (isDistrust(error)) {
+        const origin = new URL(url).origin;
+        throw new CliError(
+          EXIT.failed,
+          `the certificate of ${origin} is not trusted (${causeCode(error)}); NODE_EXTRA_CA_CERTS names a file with its authority`,
+        );
+      }
       const lost = this.broken(error, signal);
       throw lost instanceof ConnectionLost && isConnectFailure(error) ? new NoService(new URL(url).origin) : lost;
     }
@@ -162,6 +169,10 @@ function isTimeout(reason: unknown): boolean {
 function causeCode(error: unknown): string {
   const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
   return typeof cause?.code === 'string' ? cause.code : '';
+}
+
+function isDistrust(error: unknown): boolean {
+  return /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/.test(causeCode(error));
 }
 
 /** The standard of fetch keeps it from ports of other protocols, such as 6000. */

@@ -13,11 +13,11 @@ export interface List<T> {
 export type Columns<T> = Readonly<Record<string, (row: T) => string | number | null>>;
 
 /** Prints a list in the format that was asked for; `json` is the answer of the API. */
-export async function printList<T extends { id?: string }>(
+export async function printList<T extends object>(
   { terminal }: Session,
   list: List<T>,
   columns: Columns<T>,
-  idOf: (row: T) => string = (row) => row.id ?? '',
+  idOf: (row: T) => string = (row) => (row as { id?: string }).id ?? '',
 ): Promise<void> {
   if (terminal.format === 'json') return terminal.json(list);
   if (terminal.format === 'jsonl') return list.data.forEach((row) => terminal.json(row));

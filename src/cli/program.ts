@@ -1,5 +1,7 @@
 import { Command, Option } from 'commander';
 import { readFileSync } from 'node:fs';
+import { addAccessCommands } from './access-commands.js';
+import { works } from './command-line.js';
 import { addServiceCommands } from './service-commands.js';
 import { addTaskCommands } from './task-commands.js';
 import { addWorkCommands } from './work-commands.js';
@@ -8,7 +10,7 @@ import { COLOR_MODES, FORMATS } from './terminal.js';
 import { withoutTokens } from './terminal-text.js';
 
 /** The command tree (OPERATE 1.2). What a command does is loaded when it runs. */
-export function buildProgram(): Command {
+export function buildProgram({ completes = true } = {}): Command {
   const program = new Command('lmsp')
     .description('A durable local model service: its server and its tools')
     .version(version(), '-V, --version')
@@ -30,7 +32,18 @@ export function buildProgram(): Command {
   addServiceCommands(program);
   addWorkCommands(program);
   addTaskCommands(program);
+  addAccessCommands(program);
+  if (completes) addCompletion(program);
   return program;
+}
+
+function addCompletion(program: Command): void {
+  const load = () => import('./commands/completion.js');
+  const script = program.command('completion').description('the completion script for a shell');
+  const shell = script.createArgument('<shell>').choices(['bash', 'zsh', 'fish', 'powershell']);
+  works<[string]>(script.addArgument(shell), async () => (await load()).printCompletion);
+  // What the script asks with each press of Tab: `complete -- words of the line`.
+  works<[string[]]>(program.command('complete [words...]', { hidden: true }), async () => (await load()).complete);
 }
 
 /** Beside the compiled folder and beside the sources alike: `dist/src/cli` or `src/cli`. */

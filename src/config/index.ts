@@ -1,6 +1,7 @@
 export { CONFIG, ConfigModule } from './config.module.js';
 export { LOG_LEVELS, RESTART_POLICIES, type Config } from './config-table.js';
 export { configWarnings } from './config-warnings.js';
+export { describeSettings, type DescribedSetting } from './describe-settings.js';
 export { ConfigInvalid, type ConfigProblem } from './config.errors.js';
 export { isLoopback, parseHost } from './host-names.js';
 export { loadConfig } from './load-config.js';
