@@ -6,13 +6,20 @@ import type { Config } from '../config/index.js';
 const CUT_AFTER_MS = 5_000;
 const KEEP_ALIVE_MS = 60_000;
 
+/** Options of the constructor, which Nest calls without any. Node reads them from the server. */
+const SET_BEFORE_LISTENING = {
+  // Node would answer a request without Host itself, in no form of ours; CallerPolicy refuses it.
+  requireHostHeader: false,
+  // How often the times below are looked at: with the 30 s of node, headers could drip for so much longer.
+  connectionsCheckingInterval: 1000,
+};
+
 /** Bounds of the listening server: connections, headers, whole requests; and silent peers are found out. */
 export function configureServer(
   server: Server,
   { bodyTimeoutSeconds, maxConnections }: Pick<Config, 'bodyTimeoutSeconds' | 'maxConnections'>,
 ): void {
-  // Node would answer a request without Host itself, in no form of ours; CallerPolicy refuses it.
-  Object.assign(server, { requireHostHeader: false });
+  Object.assign(server, SET_BEFORE_LISTENING);
   server.headersTimeout = bodyTimeoutSeconds * 1000;
   server.requestTimeout = bodyTimeoutSeconds * 1000 + CUT_AFTER_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
