@@ -73,7 +73,11 @@ export const CONFIG_TABLE = {
 
   maxQueuedTasks: whole(100_000, { min: 1, max: 10_000_000 }, 'Waiting tasks in all; a create beyond gets 429.'),
   maxQueuedTasksPerClient: whole(10_000, { min: 1, max: 10_000_000 }, 'Waiting tasks of one client.'),
-  maxWaitingRequests: whole(256, { min: 1, max: 65_535 }, 'Requests with store=false that wait for the model.'),
+  maxWaitingRequests: whole(
+    256,
+    { min: 1, max: 65_535 },
+    'Requests with store=false that wait for a model; half as many of one client.',
+  ),
   acceptBatchSize: whole(256, { min: 1, max: 4096 }, 'Creates that share one commit.'),
   eventPageSize: whole(256, { min: 1, max: 1000 }, 'Events read from disk at a time for a stream.'),
 

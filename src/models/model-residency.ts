@@ -62,18 +62,21 @@ export class ModelResidency {
 
   /**
    * A seat for foreground work without a task; waits its turn while there is none. Throws queue_full beyond
-   * LMSP_MAX_WAITING_REQUESTS waiting requests over all models, the error of a load that fails meanwhile, and the
-   * signal's reason. A seat that comes in the very moment of the abort is the caller's to release.
+   * LMSP_MAX_WAITING_REQUESTS waiting requests over all models, or half as many of one client, which leaves the rest to
+   * the others; the error of a load that fails meanwhile, and the signal's reason. A seat that comes in the very moment of the abort is the caller's to release.
    */
-  async waitSeat(modelId: string, signal: AbortSignal): Promise<ModelSeat> {
+  async waitSeat(modelId: string, clientId: string, signal: AbortSignal): Promise<ModelSeat> {
     signal.throwIfAborted();
     if (this.stopping.signal.aborted) throw new ServiceStopping();
     const slot = this.slot(modelId);
     const seat = slot.takeSeatUnlessAwaited();
     if (seat !== null) return seat;
     const { maxWaitingRequests } = this.config;
-    if (this.waiting() >= maxWaitingRequests) throw waitingRoomFull(maxWaitingRequests);
-    return slot.join(signal);
+    const share = Math.ceil(maxWaitingRequests / 2);
+    if (this.waiting(({ waiting }) => waiting) >= maxWaitingRequests)
+      throw waitingRoomFull(`${maxWaitingRequests} requests`);
+    if (this.waiting((one) => one.waitingOf(clientId)) >= share) throw waitingRoomFull(`${share} requests of yours`);
+    return slot.join(signal, clientId);
   }
 
   /**
@@ -131,9 +134,9 @@ export class ModelResidency {
     }
   }
 
-  private waiting(): number {
+  private waiting(count: (slot: ModelSlot) => number): number {
     let waiting = 0;
-    for (const slot of this.slots.values()) waiting += slot.waiting;
+    for (const slot of this.slots.values()) waiting += count(slot);
     return waiting;
   }
 

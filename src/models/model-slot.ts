@@ -80,6 +80,10 @@ export class ModelSlot {
     return this.queue.length;
   }
 
+  waitingOf(clientId: string): number {
+    return this.queue.lengthOf(clientId);
+  }
+
   /** For the claim side. Null: told by seatFree when it is worth another try. */
   takeSeat(): ModelSeat | null {
     this.claimsRefused = !this.hasRoom();
@@ -107,8 +111,8 @@ export class ModelSlot {
   }
 
   /** Rejects when a load fails meanwhile, and with the signal's reason. */
-  join(signal: AbortSignal): Promise<ModelSeat> {
-    return this.queue.join(signal);
+  join(signal: AbortSignal, clientId: string): Promise<ModelSeat> {
+    return this.queue.join(signal, clientId);
   }
 
   /** Resolves when the model is loaded. An explicit load does not wait for the backoff of an earlier failure. */

@@ -35,8 +35,8 @@ export function modelLoadFailed(id: string, reason: string, cause?: unknown): Do
   return new DomainError('model_load_failed', `The model '${id}' could not be loaded. ${reason}`, { cause });
 }
 
-export function waitingRoomFull(limit: number): DomainError {
-  return new DomainError('queue_full', `${limit} requests already wait for a model; try again shortly.`, {
+export function waitingRoomFull(waiting: string): DomainError {
+  return new DomainError('queue_full', `${waiting} already wait for a model; try again shortly.`, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

@@ -70,7 +70,7 @@ export class EphemeralResponses {
 
   /** Throws what keeps the generation from its end, the signal's abort included. */
   private async *generation(draft: ResponseDraft, log: EphemeralLog, signal: AbortSignal): EventsOf<void> {
-    const seat = await this.residency.waitSeat(draft.body.model, signal);
+    const seat = await this.residency.waitSeat(draft.body.model, draft.clientId, signal);
     try {
       signal.throwIfAborted();
       if (!seat.resident) yield log.progressed('loading');

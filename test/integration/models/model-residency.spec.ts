@@ -74,8 +74,8 @@ async function expectFailedLoad(id: string, state: string, code: string): Promis
 describe('a load', () => {
   it('is one for 50 who wait: as many as rows get seats, each release serves the next', async () => {
     const served: ModelSeat[] = [];
-    const all = Array.from({ length: 50 }, () =>
-      residency.waitSeat('pocket', never()).then((seat) => void served.push(seat)),
+    const all = Array.from({ length: 50 }, (_, i) =>
+      residency.waitSeat('pocket', `cli_${i % 2}`, never()).then((seat) => void served.push(seat)),
     );
     expect(residency.runtime('pocket')).toEqual({ state: 'loading', loadedAt: null });
     const model = await opened(1);
@@ -174,16 +174,28 @@ describe('seats', () => {
   it('are waited for by a bounded number of requests over all models, then it is queue_full', async () => {
     const holders = [...Array(MAX_ROWS).keys()].map(() => taken('pocket'));
     const leaving = Array.from({ length: MAX_WAITING }, () => new AbortController());
-    const waiting = leaving.map(({ signal }) => residency.waitSeat('pocket', signal));
+    const waiting = leaving.map(({ signal }, i) => residency.waitSeat('pocket', `cli_${i % 2}`, signal));
     holders.push(...[...Array(MAX_ROWS).keys()].map(() => taken('other')));
     const refused = { code: 'queue_full', retryAfterSeconds: 1 };
-    await expect(residency.waitSeat('pocket', never())).rejects.toMatchObject(refused);
-    await expect(residency.waitSeat('other', never())).rejects.toMatchObject(refused);
+    await expect(residency.waitSeat('pocket', 'cli_a', never())).rejects.toMatchObject(refused);
+    await expect(residency.waitSeat('other', 'cli_a', never())).rejects.toMatchObject(refused);
     for (const one of leaving) one.abort(new Error('client gone'));
     await Promise.all(waiting.map((seat) => expect(seat).rejects.toThrow('client gone')));
-    const next = residency.waitSeat('other', never());
+    const next = residency.waitSeat('other', 'cli_a', never());
     holders.at(-1)?.release();
     (await next).release();
+  });
+
+  it('are waited for by one client in half of that number at most, which leaves room to the others', async () => {
+    const holders = [...Array(MAX_ROWS).keys()].map(() => taken('pocket'));
+    const leaving = new AbortController();
+    const wait = (client: string) => residency.waitSeat('pocket', client, leaving.signal);
+    const waiting = Array.from({ length: MAX_WAITING / 2 }, () => wait('cli_a'));
+    await expect(wait('cli_a')).rejects.toMatchObject({ code: 'queue_full', retryAfterSeconds: 1 });
+    const other = wait('cli_b');
+    leaving.abort(new Error('client gone'));
+    await Promise.all([...waiting, other].map((seat) => expect(seat).rejects.toThrow('client gone')));
+    for (const seat of holders) seat.release();
   });
 
   it('of a model that died are told of after the backoff, and the next seat loads it again', async () => {
@@ -232,7 +244,7 @@ describe('stop', () => {
     await held.model;
     const loading = taken('other');
     await waitFor('the second load', () => engine.openings.length === 2);
-    const waiting = Array.from({ length: MAX_ROWS }, () => residency.waitSeat('pocket', never())).at(-1);
+    const waiting = Array.from({ length: MAX_ROWS }, () => residency.waitSeat('pocket', 'cli_a', never())).at(-1);
     seen.length = 0;
     const stopped = { code: 'server_shutting_down' };
     await Promise.all([
@@ -243,7 +255,7 @@ describe('stop', () => {
     expect(model.closed).toBe(true);
     expect(seen).toEqual([]);
     expect(residency.seat('pocket')).toBeNull();
-    await expect(residency.waitSeat('third', never())).rejects.toMatchObject(stopped);
+    await expect(residency.waitSeat('third', 'cli_a', never())).rejects.toMatchObject(stopped);
     await expect(residency.load('third')).rejects.toMatchObject(stopped);
   });
 });

@@ -11,8 +11,8 @@ beforeEach(() => {
 });
 
 /** Joins the queue; `log` gets the name when the seat comes. */
-function wait(slot: ModelSlot, name: string, log: string[]): Promise<ModelSeat> {
-  return slot.join(new AbortController().signal).then((seat) => {
+function wait(slot: ModelSlot, name: string, log: string[], client = 'cli_a'): Promise<ModelSeat> {
+  return slot.join(new AbortController().signal, client).then((seat) => {
     log.push(name);
     return seat;
   });
@@ -74,6 +74,17 @@ describe('foreground requests beside claims', () => {
     expect(order).toEqual(['a', 'b', 'c']);
   });
 
+  it('of several clients are served in turn, each client’s own in the order they came', async () => {
+    const slot = lab.slot(1);
+    const order: string[] = [];
+    const holder = taken(slot.takeSeatUnlessAwaited());
+    const waiting = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map((name) => wait(slot, name, order, name.charAt(0)));
+    holder.release();
+    await Promise.all(waiting.map(async (seat) => (await seat).release()));
+    expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+    expect(slot.waiting).toBe(0);
+  });
+
   it('and claims get seats in turn while both want them, so that neither starves', async () => {
     const order: string[] = [];
     let claim: ModelSeat | null = null;
@@ -130,7 +141,7 @@ describe('foreground requests beside claims', () => {
     const slot = lab.slot(1);
     const holder = taken(slot.takeSeat());
     const leaving = new AbortController();
-    const aborted = slot.join(leaving.signal);
+    const aborted = slot.join(leaving.signal, 'cli_a');
     const order: string[] = [];
     const next = wait(slot, 'next', order);
     leaving.abort(new Error('client gone'));

@@ -17,7 +17,7 @@ describe('a load that fails', () => {
   it('is told to every seat and every waiter, and the next one waits twice as long each time', async () => {
     const slot = lab.slot(1);
     const seat = taken(slot.takeSeat());
-    const waiter = slot.join(new AbortController().signal);
+    const waiter = slot.join(new AbortController().signal, 'cli_a');
     lab.engine.last().fail(failure);
     await expect(seat.model).rejects.toBe(failure);
     await expect(waiter).rejects.toBe(failure);
@@ -62,7 +62,7 @@ describe('a runner that dies', () => {
     const old = taken(slot.takeSeat());
     const model = lab.engine.last().succeed();
     await old.model;
-    const waiter = slot.join(new AbortController().signal);
+    const waiter = slot.join(new AbortController().signal, 'cli_a');
     model.die();
     await nextTurn();
     expect(slot.takeSeat()).toBeNull();
@@ -166,7 +166,7 @@ describe('quarantine (WIRE B6)', () => {
   it('refuses those who wait in the foreground', async () => {
     const slot = lab.slot(1);
     const seat = taken(slot.takeSeat());
-    const waiting = slot.join(new AbortController().signal);
+    const waiting = slot.join(new AbortController().signal, 'cli_a');
     slot.quarantine();
     await expect(waiting).rejects.toMatchObject({ code: 'model_unavailable' });
     seat.release();
@@ -230,7 +230,7 @@ describe('stop', () => {
     const seat = taken(slot.takeSeat());
     const model = lab.engine.last().succeed();
     await seat.model;
-    const waiter = slot.join(new AbortController().signal);
+    const waiter = slot.join(new AbortController().signal, 'cli_a');
     lab.stopping.abort();
     await Promise.all([slot.stop(), expect(waiter).rejects.toMatchObject({ code: 'server_shutting_down' })]);
     expect(model.closed).toBe(true);
