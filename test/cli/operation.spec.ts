@@ -16,7 +16,7 @@ describe('lmsp serve, status and stop', () => {
   it('hands on the exit code of the service: 78 for an invalid configuration, 75 for a directory in use', async () => {
     expect((await lmsp(['serve', '--port', 'many'])).code).toBe(78);
     expect((await lmsp(['serve', '--port', '0'])).code).toBe(75);
-  });
+  }, 60_000);
 
   it('shows the object of the API as status', async () => {
     const { code, stdout } = await lmsp(['status', '--wait', '10s', '--json']);

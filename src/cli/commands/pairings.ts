@@ -8,11 +8,12 @@ import type { Session } from '../session.js';
 import { oneLine } from '../terminal-text.js';
 
 interface Pairing {
-  user_code: string;
+  /** Null where the service was started again since the program asked: only the program shows it now. */
+  user_code: string | null;
   client_name: string;
   scopes: string[];
-  address: string | null;
-  created_at?: number;
+  address: string;
+  created_at: number;
   expires_at: number;
 }
 
@@ -35,20 +36,23 @@ export async function listPairings(session: Session): Promise<number> {
       SCOPES: ({ scopes }) => scopes.join(' '),
       EXPIRES: ({ expires_at: at }) => timeText(at, time),
     },
-    ({ user_code: code }) => code,
+    ({ user_code: code }) => code ?? '',
   );
   return EXIT.done;
 }
 
 /** Tells who asks and for what before it asks. Privileged scopes are granted only where `--scopes` names them. */
 export async function approvePairing(session: Session, code: string, options: ApproveOptions): Promise<number> {
-  const pairing = (await pending(session)).data.find((each) => isSameCode(each.user_code, code));
+  const all = (await pending(session)).data;
+  const known = all.filter((each) => each.user_code !== null && isSameCode(each.user_code, code));
+  // A code that the service cannot show belongs to one of those whose codes it does not know.
+  const candidates = known.length > 0 ? known : all.filter((each) => each.user_code === null);
   const named = options.scopes?.split(/[\s,]+/).filter(Boolean);
-  const scopes = named ?? pairing?.scopes.filter((scope) => !isPrivileged(scope));
-  if (pairing !== undefined && scopes !== undefined) {
-    describe(session, pairing, scopes);
-    await confirm(session, `Let "${oneLine(options.name ?? pairing.client_name)}" in?`);
-  }
+  const scopes = named ?? known[0]?.scopes.filter((scope) => !isPrivileged(scope));
+  for (const each of candidates) describe(session, each, scopes ?? each.scopes.filter((scope) => !isPrivileged(scope)));
+  const which =
+    candidates.length > 1 ? `one of these, with the code ${code}` : `"${oneLine(candidates[0]?.client_name ?? '')}"`;
+  if (candidates.length > 0) await confirm(session, `Let ${which} in?`);
   const body = {
     ...(scopes && { scopes }),
     ...(options.name !== undefined && { name: options.name }),
@@ -74,10 +78,8 @@ async function decide(session: Session, code: string, verdict: 'approve' | 'deny
 }
 
 function describe({ terminal, options }: Session, pairing: Pairing, granted: readonly string[]): void {
-  const asked = pairing.created_at === undefined ? '' : `, asked ${timeText(pairing.created_at, options.time)}`;
-  terminal.note(
-    `${oneLine(pairing.client_name)} from ${oneLine(pairing.address ?? 'an unknown address')}${asked}, wants to:`,
-  );
+  const asked = timeText(pairing.created_at, options.time);
+  terminal.note(`${oneLine(pairing.client_name)} from ${oneLine(pairing.address)}, asked ${asked}, wants to:`);
   for (const scope of pairing.scopes) {
     const mark = isPrivileged(scope) ? terminal.noteColors.yellow('! ') : '  ';
     const refused = granted.includes(scope) ? '' : '; not granted, name it with --scopes';
