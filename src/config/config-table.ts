@@ -64,6 +64,7 @@ export const CONFIG_TABLE = {
   maxConnections: whole(1024, { min: 1, max: 65_535 }, 'Open connections; further ones are closed at once.'),
   maxStreams: whole(512, { min: 1, max: 65_535 }, 'Open event streams; further ones get 429.'),
   maxJsonDepth: whole(64, { min: 4, max: 1024 }, 'Deepest nesting of a JSON body.'),
+  maxInputItems: whole(4096, { min: 1, max: 1_000_000 }, 'Messages and parts of messages in one request.'),
   requestsPerMinute: whole(0, { min: 0, max: 1_000_000 }, 'Requests a minute and client; 0 is no limit.'),
   wrongTokensPerMinute: whole(
     10,

@@ -44,7 +44,7 @@ class RequestDto {
   logprobs?: 0;
 }
 
-const pipe = new DtoPipe();
+const pipe = new DtoPipe({ maxInputItems: 10 });
 const check = (body: unknown): unknown => pipe.transform(body, { type: 'body', metatype: RequestDto });
 
 describe('bodies as DTOs', () => {
@@ -113,5 +113,26 @@ describe('bodies as DTOs', () => {
 
   it('never repeats a value in its message', () => {
     expect(() => check({ model: 'm', input: [{ content: [{ type: 'secret prompt' }] }] })).toThrow(/^((?!secret).)*$/);
+  });
+});
+
+describe('the number of objects in lists', () => {
+  const run = (value: unknown): unknown => pipe.transform(value, { type: 'body', metatype: RequestDto });
+  const items = (count: number) => Array.from({ length: count }, () => ({ content: 'a' }));
+
+  it('is bounded before any of them is looked at', () => {
+    expect(() => run({ model: 'm', input: items(10) })).not.toThrow();
+    const broken = Array.from({ length: 11 }, () => 5);
+    expect(() => run({ model: 'm', input: broken })).toThrow(
+      expect.objectContaining({ code: 'invalid_value', param: 'input' }),
+    );
+  });
+
+  it('is bounded over all lists of the body together', () => {
+    const parts = Array.from({ length: 4 }, () => ({ type: 'text' }));
+    const nested = { model: 'm', input: [{ content: parts }, { content: parts }] };
+    expect(() => run(nested)).not.toThrow();
+    const more = { model: 'm', input: [...nested.input, { content: parts }] };
+    expect(() => run(more)).toThrow(expect.objectContaining({ code: 'invalid_value', param: 'input[1].content' }));
   });
 });

@@ -1,5 +1,6 @@
-import { Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
+import { Inject, Injectable, type ArgumentMetadata, type PipeTransform } from '@nestjs/common';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
+import { CONFIG, type Config } from '../config/index.js';
 import { DomainError, type ErrorCode } from '../errors/index.js';
 import { nestedOf, type DtoClass } from './dto.js';
 import { invalidJson } from './json.js';
@@ -14,18 +15,20 @@ const NUMBER_CONSTRAINTS = ['isInt', 'isNumber'];
  */
 @Injectable()
 export class DtoPipe implements PipeTransform {
+  constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'maxInputItems'>) {}
+
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if (type !== 'body' || metatype === undefined || metatype === Object) return value;
     if (value === undefined) return absent(metatype as DtoClass);
     if (!isPlainObject(value)) throw new DomainError('invalid_type', 'The body must be a JSON object.');
-    return checked(metatype as DtoClass, value, '');
+    return checked(metatype as DtoClass, value, '', { items: this.config.maxInputItems });
   }
 }
 
 /** A body without a required field may be left out. */
 function absent(type: DtoClass): object {
   try {
-    return checked(type, {}, '');
+    return checked(type, {}, '', { items: 0 });
   } catch {
     throw invalidJson('Send a JSON object as the body.');
   }
@@ -36,7 +39,7 @@ function absent(type: DtoClass): object {
  * would crash on a key `constructor` and drop others. Only known fields are looked at: a body may have any number of
  * others, and one called `constructor` would hide the class that the validator asks for.
  */
-function checked(type: DtoClass, plain: object, path: string): object {
+function checked(type: DtoClass, plain: object, path: string, left: Allowance): object {
   const dto = new type();
   for (const field of fieldsOf(type)) {
     if (Object.hasOwn(plain, field)) Reflect.set(dto, field, Reflect.get(plain, field));
@@ -47,14 +50,26 @@ function checked(type: DtoClass, plain: object, path: string): object {
     const value: unknown = Reflect.get(dto, property);
     const at = pathOf(path, property);
     if (Array.isArray(value)) {
+      spend(left, value.length, at);
       Reflect.set(
         dto,
         property,
-        value.map((each, index) => element(nested, each, `${at}[${index}]`)),
+        value.map((each, index) => element(nested, each, `${at}[${index}]`, left)),
       );
-    } else if (isPlainObject(value)) Reflect.set(dto, property, checked(nested, value, at));
+    } else if (isPlainObject(value)) Reflect.set(dto, property, checked(nested, value, at, left));
   }
   return dto;
+}
+
+/** Objects in lists that the body may still have: each costs far more than its bytes. */
+interface Allowance {
+  items: number;
+}
+
+function spend(left: Allowance, items: number, param: string): void {
+  left.items -= items;
+  if (left.items >= 0) return;
+  throw new DomainError('invalid_value', `'${param}' has too many elements; see LMSP_MAX_INPUT_ITEMS.`, { param });
 }
 
 const FIELDS = new Map<DtoClass, readonly string[]>();
@@ -69,8 +84,8 @@ function fieldsOf(type: DtoClass): readonly string[] {
   return fields;
 }
 
-function element(type: DtoClass, value: unknown, path: string): object {
-  if (isPlainObject(value)) return checked(type, value, path);
+function element(type: DtoClass, value: unknown, path: string, left: Allowance): object {
+  if (isPlainObject(value)) return checked(type, value, path, left);
   throw new DomainError('invalid_type', `'${path}' must be an object.`, { param: path });
 }
 
