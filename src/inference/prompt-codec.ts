@@ -6,13 +6,20 @@ export interface ChatMessage {
   content: string;
 }
 
+export interface ChatOptions {
+  /** Function definitions for templates that list them. */
+  tools?: readonly object[];
+  /** A text that certainly has more is refused without being counted. */
+  mostTokens?: number;
+}
+
 export interface PromptCodec {
   /**
-   * Renders the model's chat template over the messages (with generation prompt) and tokenises it.
-   * `tools`: function definitions for templates that list them. Rejects with DomainError: invalid_value (the template
-   * refused the messages), server_error (time limit), queue_full, model_load_failed (a file cannot be read).
+   * Renders the model's chat template over the messages (with generation prompt) and tokenises it. Rejects with
+   * DomainError: invalid_value (the template refused the messages), context_length_exceeded (far beyond mostTokens),
+   * server_error (time limit), queue_full, model_load_failed (a file cannot be read).
    */
-  encodeChat(directory: string, messages: ChatMessage[], tools?: readonly object[]): Promise<number[]>;
+  encodeChat(directory: string, messages: ChatMessage[], options?: ChatOptions): Promise<number[]>;
   /** Token ids of a text, without special tokens added. */
   encodeText(directory: string, text: string): Promise<number[]>;
   close(): Promise<void>;

@@ -35,7 +35,8 @@ export class ResponseRequests {
     const { items, messages } = readInput(dto, id);
     const model = await this.catalogue.usable(dto.model);
     const sampling = samplingOf(dto, await this.defaults.of(model));
-    const promptIds = await this.codec.encodeChat(model.directory, messages);
+    const room = model.contextLength === null ? {} : { mostTokens: model.contextLength - 1 };
+    const promptIds = await this.codec.encodeChat(model.directory, messages, room);
     const seed = dto.seed ?? randomSeed();
     return {
       clientId,

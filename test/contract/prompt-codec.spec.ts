@@ -51,6 +51,15 @@ describe('the prompt codec', () => {
     expect(await codec.encodeChat(directory, messages)).not.toEqual(before);
   });
 
+  it('refuses eight megabytes at once where the context is small, without counting them', async () => {
+    const codec = start({ timeoutMs: 20_000 });
+    const content = 'word '.repeat(1_600_000);
+    const long = codec.encodeChat(POCKET.directory, [{ role: 'user', content }], { mostTokens: 2047 });
+    await expect(long).rejects.toMatchObject({ code: 'context_length_exceeded', param: 'input' });
+    await expect(long).rejects.toThrow(/at least \d+ tokens.*2048 tokens/);
+    expect(await codec.encodeChat(POCKET.directory, messages, { mostTokens: 1 })).toEqual(promptIds);
+  });
+
   it('encodes text without adding special tokens', async () => {
     expect(await start().encodeText(POCKET.directory, '')).toEqual([]);
   });
@@ -58,7 +67,7 @@ describe('the prompt codec', () => {
   it('answers many prompts at once, each with its own ids', async () => {
     const codec = start();
     const answers = await Promise.all(
-      GOLDEN.map((each) => codec.encodeChat(POCKET.directory, each.messages, each.tools)),
+      GOLDEN.map((each) => codec.encodeChat(POCKET.directory, each.messages, { tools: each.tools })),
     );
     expect(answers).toEqual(GOLDEN.map((each) => each.promptIds));
   });

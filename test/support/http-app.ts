@@ -8,7 +8,7 @@ import type { Scope } from '../../src/clients/index.js';
 import { CONFIG, loadConfig } from '../../src/config/index.js';
 import { newIdentifier, Store } from '../../src/database/index.js';
 import { configureApp, edgeOptions, EventStreams } from '../../src/http/index.js';
-import type { ChatMessage, InferenceEngine, PromptCodec } from '../../src/inference/index.js';
+import type { InferenceEngine, PromptCodec } from '../../src/inference/index.js';
 import { encode, openModelText } from '../../src/inference/text/model-text.js';
 import type { TextJob } from '../../src/inference/text/text-protocol.js';
 import { Notices, type NoticeTypes } from '../../src/notices/index.js';
@@ -24,8 +24,8 @@ const encodeHere = async (job: TextJob): Promise<number[]> => encode(await openM
 
 /** The product's own templates and tokenizer, in this process. */
 export const inlineCodec: PromptCodec = {
-  encodeChat: (directory: string, messages: ChatMessage[]) => encodeHere({ kind: 'chat', directory, messages }),
-  encodeText: (directory: string, text: string) => encodeHere({ kind: 'text', directory, text }),
+  encodeChat: (directory, messages, options) => encodeHere({ kind: 'chat', directory, messages, ...options }),
+  encodeText: (directory, text) => encodeHere({ kind: 'text', directory, text }),
   close: () => Promise.resolve(),
 };
 

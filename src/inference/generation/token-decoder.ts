@@ -35,11 +35,11 @@ export async function readModelJson(directory: string, file: string, presence: '
 }
 
 /** The tokenizer of a model's folder (Hugging Face layout). Throws DomainError model_load_failed. */
-export async function readTokenizer(directory: string): Promise<{ tokenizer: Tokenizer; config: Json }> {
+export async function readTokenizer(directory: string): Promise<{ tokenizer: Tokenizer; config: Json; content: Json }> {
   const config = await readModelJson(directory, 'tokenizer_config.json', 'optional');
   const content = await readModelJson(directory, 'tokenizer.json', 'required');
   try {
-    return { tokenizer: new TokenizerClass(content, config), config };
+    return { tokenizer: new TokenizerClass(content, config), config, content };
   } catch (cause) {
     throw new DomainError('model_load_failed', `tokenizer.json: ${(cause as Error).message}`, { cause });
   }

@@ -4,6 +4,7 @@ import { Template } from '@huggingface/jinja';
 import { DomainError } from '../../errors/index.js';
 import { readTokenizer, type Tokenizer } from '../generation/token-decoder.js';
 import type { TextJob } from './text-protocol.js';
+import { leastTokens, longestToken } from './token-bound.js';
 
 const FILES = ['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja'];
 const SPECIAL_TOKENS = ['bos_token', 'eos_token', 'unk_token', 'pad_token'];
@@ -16,6 +17,8 @@ export interface ModelText {
   tokenizer: Tokenizer;
   template: Template | null;
   specialTokens: Record<string, string>;
+  /** Bytes of text that one token stands for at most; null: unknown. */
+  longestToken: number | null;
 }
 
 const cache = new Map<string, ModelText>();
@@ -23,8 +26,19 @@ const cache = new Map<string, ModelText>();
 /** Token ids of a job's text. Throws DomainError. */
 export function encode(model: ModelText, job: TextJob): number[] {
   const text = job.kind === 'text' ? job.text : render(model, job);
+  if (job.kind === 'chat') refuseFarTooLong(text, model, job.mostTokens);
   // A template writes its own special tokens; the tokenizer must not add them once more.
   return model.tokenizer.encode(text, { add_special_tokens: false }).ids;
+}
+
+function refuseFarTooLong(text: string, model: ModelText, mostTokens: number | undefined): void {
+  const least = leastTokens(text, model.longestToken);
+  if (mostTokens === undefined || least <= mostTokens) return;
+  throw new DomainError(
+    'context_length_exceeded',
+    `The input has at least ${least} tokens; the model's context is ${mostTokens + 1} tokens and must hold the answer too.`,
+    { param: 'input' },
+  );
 }
 
 function render(model: ModelText, { messages, tools }: Extract<TextJob, { kind: 'chat' }>): string {
@@ -69,7 +83,7 @@ async function stampOf(directory: string): Promise<string> {
 }
 
 async function read(directory: string, stamp: string): Promise<ModelText> {
-  const { tokenizer, config } = await readTokenizer(directory);
+  const { tokenizer, config, content } = await readTokenizer(directory);
   const source = (await templateFile(directory)) ?? config['chat_template'];
   const specialTokens: Record<string, string> = {};
   for (const name of SPECIAL_TOKENS) {
@@ -78,7 +92,7 @@ async function read(directory: string, stamp: string): Promise<ModelText> {
   }
   try {
     const template = typeof source === 'string' ? new Template(source) : null;
-    return { stamp, tokenizer, template, specialTokens };
+    return { stamp, tokenizer, template, specialTokens, longestToken: longestToken(content) };
   } catch (cause) {
     throw new DomainError('model_load_failed', `the chat template cannot be read: ${(cause as Error).message}`, {
       cause,

@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../../errors/index.js';
-import type { ChatMessage } from '../prompt-codec.js';
+import type { ChatMessage, ChatOptions } from '../prompt-codec.js';
 
 /** One prompt to be turned into token ids. */
 export type TextJob =
-  | { kind: 'chat'; directory: string; messages: ChatMessage[]; tools?: readonly object[] }
+  | ({ kind: 'chat'; directory: string; messages: ChatMessage[] } & ChatOptions)
   | { kind: 'text'; directory: string; text: string };
 
 /** Message to a text worker; the next one follows after its result. */

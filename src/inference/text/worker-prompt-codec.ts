@@ -1,5 +1,5 @@
 import { DomainError, ServiceStopping } from '../../errors/index.js';
-import type { ChatMessage, PromptCodec } from '../prompt-codec.js';
+import type { ChatMessage, ChatOptions, PromptCodec } from '../prompt-codec.js';
 import { TextProcess } from './text-process.js';
 import type { TextJob, TextResult } from './text-protocol.js';
 
@@ -37,8 +37,8 @@ export class WorkerPromptCodec implements PromptCodec {
     this.seats = Array.from({ length: options.workers }, () => ({ worker: null, task: null }));
   }
 
-  encodeChat(directory: string, messages: ChatMessage[], tools?: readonly object[]): Promise<number[]> {
-    return this.submit({ kind: 'chat', directory, messages, ...(tools && { tools }) });
+  encodeChat(directory: string, messages: ChatMessage[], options: ChatOptions = {}): Promise<number[]> {
+    return this.submit({ kind: 'chat', directory, messages, ...options });
   }
 
   encodeText(directory: string, text: string): Promise<number[]> {
