@@ -1,6 +1,11 @@
 import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common';
+import { ConfigModule } from '../config/index.js';
 import { HttpModule } from '../http/index.js';
 import { ClientsController } from './clients.controller.js';
+import { OAuthController } from './oauth.controller.js';
+import { PairPageController } from './pair-page.controller.js';
+import { PairingsController } from './pairings.controller.js';
+import { WrongCodes } from './wrong-codes.js';
 
 export interface AccessModuleOptions {
   /** The modules that give clients and their guard's needs. */
@@ -13,8 +18,9 @@ export class AccessModule {
   static register({ imports }: AccessModuleOptions): DynamicModule {
     return {
       module: AccessModule,
-      imports: [HttpModule, ...imports],
-      controllers: [ClientsController],
+      imports: [ConfigModule, HttpModule, ...imports],
+      controllers: [ClientsController, OAuthController, PairingsController, PairPageController],
+      providers: [WrongCodes],
     };
   }
 }

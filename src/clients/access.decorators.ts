@@ -1,9 +1,4 @@
-import {
-  applyDecorators,
-  createParamDecorator,
-  SetMetadata,
-  type ExecutionContext,
-} from '@nestjs/common';
+import { applyDecorators, createParamDecorator, SetMetadata, type ExecutionContext } from '@nestjs/common';
 import { ApiSecurity } from '@nestjs/swagger';
 import { TOKEN_SCHEME } from '../openapi/index.js';
 import type { Client } from './client.js';
@@ -50,8 +45,7 @@ export const Public = (): Mark => mark({ kind: 'public' });
 export const AnyClient = (): Mark => mark({ kind: 'any' });
 
 /** The route needs a token with one of these scopes. Every route has one of these marks, or the service does not start. */
-export const RequireScope = (...scopes: [Scope, ...Scope[]]): Mark =>
-  mark({ kind: 'scopes', scopes, own: null });
+export const RequireScope = (...scopes: [Scope, ...Scope[]]): Mark => mark({ kind: 'scopes', scopes, own: null });
 
 /** The route needs the scope, unless the path parameter names the caller itself. */
 export const RequireScopeOrOwn = (scope: Scope, parameter: string): Mark =>

@@ -6,14 +6,27 @@ import { AccessRefusals } from './access-refusals.js';
 import { ClientDirectory } from './client-directory.js';
 import { ClientRegistry } from './client-registry.js';
 import { ClientRevocation } from './client-revocation.js';
+import { DeviceGrant } from './device-grant.js';
 import { OwnerAccount } from './owner-account.js';
 import { OwnerTokenFile } from './owner-token-file.js';
 import { PairingRetention } from './pairing-retention.js';
+import { Pairings } from './pairings.js';
+import { PendingPairings } from './pending-pairings.js';
 import { RouteAccesses } from './route-access.js';
 import { ScopeGuard } from './scope.guard.js';
 import { TokenRotation } from './token-rotation.js';
 
-const published = [ClientDirectory, ClientRegistry, ClientRevocation, RouteAccesses, TokenRotation];
+const published = [
+  ClientDirectory,
+  ClientRegistry,
+  ClientRevocation,
+  DeviceGrant,
+  Pairings,
+  PendingPairings,
+  AccessRefusals,
+  RouteAccesses,
+  TokenRotation,
+];
 
 export interface ClientsModuleOptions {
   /** The modules that give UnitOfWork and StoreReader, RetentionRules and Clock, and the audit module. */
@@ -29,7 +42,6 @@ export class ClientsModule {
       imports: [ConfigModule, DiscoveryModule, NoticesModule, ...imports],
       providers: [
         ...published,
-        AccessRefusals,
         OwnerAccount,
         OwnerTokenFile,
         PairingRetention,

@@ -71,6 +71,12 @@ export const CONFIG_TABLE = {
     { min: 0, max: 1_000_000 },
     'Wrong tokens a minute and address that are told so; further ones get 429, right ones always pass; 0 is no limit.',
   ),
+  pairingsPerMinute: whole(
+    10,
+    { min: 0, max: 1_000_000 },
+    'Pairings that one address may ask for a minute; 0 is no limit.',
+  ),
+  maxPendingPairings: whole(20, { min: 1, max: 10_000 }, 'Pairings that wait for a decision; a further one gets 429.'),
 
   maxQueuedTasks: whole(100_000, { min: 1, max: 10_000_000 }, 'Waiting tasks in all; a create beyond gets 429.'),
   maxQueuedTasksPerClient: whole(10_000, { min: 1, max: 10_000_000 }, 'Waiting tasks of one client.'),

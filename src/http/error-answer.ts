@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { ERROR_CODES, STATUS_OF_KIND, type DomainError } from '../errors/index.js';
 import { noteError } from './answered-error.js';
 import { challengeOf } from './challenge.js';
+import { isOAuth, oauthBody } from './oauth-error.js';
 import { retryAfterOf } from './retry-after.js';
 
 /** Answers with the envelope of WIRE B9 and every header that belongs to the error. */
@@ -14,7 +15,7 @@ export function sendError(response: ServerResponse, error: DomainError): void {
   const challenge = challengeOf(error);
   if (challenge !== null) response.setHeader('WWW-Authenticate', challenge);
   response.statusCode = STATUS_OF_KIND[error.kind];
-  const body = JSON.stringify({ error: error.toBody() });
+  const body = JSON.stringify(isOAuth(response) ? oauthBody(error) : { error: error.toBody() });
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.setHeader('Content-Length', Buffer.byteLength(body));
   response.end(body);

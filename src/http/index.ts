@@ -10,6 +10,7 @@ export { HttpModule } from './http.module.js';
 export { fingerprintOf, type KeyedRequest } from './idempotency-key.js';
 export { Idempotent, Keyed, type RepeatAnswers } from './idempotent.js';
 export { listObject, listSchema, type ListObject } from './list.js';
+export { OAuthBody } from './oauth-body.js';
 export { Cursor, ListOf, OneOf, parseCursor, QueryFields, SingleText, WholeNumber, type QueryOf } from './query.js';
 export { RateLimiter, type RateLimiterOptions } from './rate-limiter.js';
 export { UNMATCHED_ROUTE } from './request-context.js';

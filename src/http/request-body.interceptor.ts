@@ -1,10 +1,12 @@
 import { Inject, Injectable, type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
 import { CONFIG, type Config } from '../config/index.js';
 import { DomainError } from '../errors/index.js';
 import { parseJson } from './json.js';
-import { hasBody, readBody, requireJson } from './request-body.js';
+import { OAUTH_BODY, OAUTH_BODY_BYTES, parseForm } from './oauth-body.js';
+import { announcesForm, hasBody, readBody, requireJson, type BodyLimits } from './request-body.js';
 
 const WRITES: readonly string[] = ['POST', 'PUT', 'PATCH'];
 
@@ -14,22 +16,34 @@ const WRITES: readonly string[] = ['POST', 'PUT', 'PATCH'];
  */
 @Injectable()
 export class RequestBodyInterceptor implements NestInterceptor {
-  constructor(@Inject(CONFIG) private readonly config: Config) {}
+  constructor(
+    @Inject(CONFIG) private readonly config: Config,
+    private readonly reflector: Reflector,
+  ) {}
 
   async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     if (WRITES.includes(request.method) && hasBody(request)) {
-      requireJson(request);
-      request.body = await this.read(request, http.getResponse<Response>());
+      const marked = [context.getHandler(), context.getClass()];
+      const oauth = this.reflector.getAllAndOverride<true | undefined>(OAUTH_BODY, marked) ?? false;
+      const isForm = oauth && announcesForm(request);
+      if (!isForm) requireJson(request);
+      const limits = oauth ? { ...this.config, maxBodyBytes: OAUTH_BODY_BYTES } : this.config;
+      const bytes = await this.read(request, http.getResponse<Response>(), limits);
+      request.body = this.parsed(bytes, isForm);
     }
     return next.handle();
   }
 
-  private async read(request: Request, response: Response): Promise<unknown> {
+  private parsed(bytes: Buffer, isForm: boolean): unknown {
+    if (bytes.length === 0) return undefined;
+    return isForm ? parseForm(bytes) : parseJson(bytes, this.config.maxJsonDepth);
+  }
+
+  private async read(request: Request, response: Response, limits: BodyLimits): Promise<Buffer> {
     try {
-      const bytes = await readBody(request, this.config);
-      return bytes.length === 0 ? undefined : parseJson(bytes, this.config.maxJsonDepth);
+      return await readBody(request, limits);
     } catch (error) {
       // A sender that stalled must not keep the connection. What is too large is read and thrown away instead: closed
       // on, its sender would be told of a broken connection before it reads the answer.

@@ -12,6 +12,12 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
+/** Whether the body is a form, as far as its header says. */
+export function announcesForm({ headers }: IncomingMessage): boolean {
+  const [type = ''] = (headers['content-type'] ?? '').split(';');
+  return type.trim().toLowerCase() === 'application/x-www-form-urlencoded' && !headers['content-encoding'];
+}
+
 /** Throws unsupported_media_type unless the body is plain UTF-8 JSON, uncompressed: a bomb is never unpacked. */
 export function requireJson({ headers }: IncomingMessage): void {
   const [type = '', ...parameters] = (headers['content-type'] ?? '')

@@ -85,7 +85,7 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'runner.log': { level: 'warn', msg: 'runner wrote to standard error', fields: ['model', 'pid', 'line'] },
 
   'http.request': {
-    level: ({ route, status }) => requestLevel(route, status),
+    level: ({ route, status, error_code: code }) => requestLevel(route, status, code),
     msg: 'request answered',
     fields: ['method', 'route', 'status', 'error_code', 'duration_ms', 'bytes', 'client_id', 'task_id'],
     ofRequest: true,
@@ -115,8 +115,10 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'listener.failed': { level: 'error', msg: 'listener of a notice failed', fields: ['notice', 'error'] },
 };
 
-function requestLevel(route: string, status: number): LogLevel {
+function requestLevel(route: string, status: number, code: string | null): LogLevel {
   if (PROBES.includes(route)) return 'trace';
+  // A program that polls while the owner thinks about it.
+  if (code === 'authorization_pending') return 'debug';
   if (status >= 500) return 'error';
   return status >= 400 ? 'warn' : 'debug';
 }

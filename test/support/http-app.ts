@@ -13,6 +13,7 @@ import { encode, openModelText } from '../../src/inference/text/model-text.js';
 import type { TextJob } from '../../src/inference/text/text-protocol.js';
 import { Notices, type NoticeTypes } from '../../src/notices/index.js';
 import { describeApi } from '../../src/openapi/index.js';
+import { Clock } from '../../src/retention/index.js';
 import { Service } from '../../src/service.js';
 import { ApiContract } from './api-contract.js';
 import { distEntry } from './dist-entry.js';
@@ -36,6 +37,7 @@ export interface HttpAppOptions {
   otherEngine?: InferenceEngine;
   /** Directory of an earlier app; it is then kept at the end. */
   dataDir?: string;
+  clock?: Clock;
 }
 
 export interface Answer {
@@ -77,7 +79,7 @@ export class HttpApp {
   }
 
   static async start(options: HttpAppOptions = {}): Promise<HttpApp> {
-    const { env = {}, engine = new FakeEngine(), otherEngine = engine, dataDir } = options;
+    const { env = {}, engine = new FakeEngine(), otherEngine = engine, dataDir, clock = new Clock() } = options;
     const directory = dataDir ?? (await temporaryDirectory());
     const inspectionEntry = distEntry('models/inspection-worker.js');
     const config = loadConfig({ LMSP_PORT: '0', LMSP_DATA_DIR: directory, LMSP_BALLAST_BYTES: '0', ...env });
@@ -86,6 +88,8 @@ export class HttpApp {
     })
       .overrideProvider(CONFIG)
       .useValue(config)
+      .overrideProvider(Clock)
+      .useValue(clock)
       .compile();
     const edge = { ...edgeOptions(config), logger: false } as const;
     const app = configureApp(module.createNestApplication<NestExpressApplication>(edge));
