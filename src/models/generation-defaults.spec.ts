@@ -13,10 +13,17 @@ describe('generation_config.json (WIRE B3, defaults)', () => {
       topP: 1,
       minP: 0,
       repetitionPenalty: 1,
+      vocabularySize: null,
     });
   });
 
   it.each(['{}', 'no json', '[]', 'null', '{"temperature":"hot"}'])('reads %s as nothing said', (text) => {
-    expect(defaultsIn(text)).toEqual({ temperature: 1, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1 });
+    const nothing = { temperature: 1, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, vocabularySize: null };
+    expect(defaultsIn(text, text)).toEqual(nothing);
+  });
+
+  it('knows how many tokens there are where config.json says so', () => {
+    expect(defaultsIn('{}', '{"vocab_size":1024}').vocabularySize).toBe(1024);
+    expect(defaultsIn('{}', '{"vocab_size":"many"}').vocabularySize).toBeNull();
   });
 });

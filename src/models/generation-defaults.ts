@@ -10,12 +10,14 @@ export interface GenerationDefaults {
   topP: number;
   minP: number;
   repetitionPenalty: number;
+  /** Token ids are below it; null where the model's files do not say. */
+  vocabularySize: number | null;
 }
 
 /** Files kept in memory. */
 const CAPACITY = 64;
 
-/** Reads `generation_config.json` of models, once for each digest. */
+/** Reads `generation_config.json` and `config.json` of models, once for each digest. */
 @Injectable()
 export class GenerationDefaultsReader {
   private readonly known = new Map<string, Promise<GenerationDefaults>>();
@@ -26,17 +28,19 @@ export class GenerationDefaultsReader {
     const known = this.known.get(key);
     if (known) return known;
     if (this.known.size >= CAPACITY) this.known.clear();
-    const reading = readFile(join(directory, 'generation_config.json'), 'utf8')
-      .catch(() => '{}')
-      .then(defaultsIn);
+    const text = (file: string): Promise<string> => readFile(join(directory, file), 'utf8').catch(() => '{}');
+    const reading = Promise.all([text('generation_config.json'), text('config.json')]).then(([generation, model]) =>
+      defaultsIn(generation, model),
+    );
     this.known.set(key, reading);
     return reading;
   }
 }
 
-/** Defaults as the text of a `generation_config.json` states them. `do_sample: false` means greedy. */
-export function defaultsIn(text: string): GenerationDefaults {
-  const stated = parsed(text);
+/** Defaults as the texts of `generation_config.json` and `config.json` state them. `do_sample: false` means greedy. */
+export function defaultsIn(generation: string, model = '{}'): GenerationDefaults {
+  const stated = parsed(generation);
+  const vocabulary = parsed(model)['vocab_size'];
   const number = (key: string, fallback: number): number => {
     const value = stated[key];
     return typeof value === 'number' && Number.isFinite(value) ? value : fallback;
@@ -47,6 +51,7 @@ export function defaultsIn(text: string): GenerationDefaults {
     topP: number('top_p', 1),
     minP: number('min_p', 0),
     repetitionPenalty: number('repetition_penalty', 1),
+    vocabularySize: Number.isSafeInteger(vocabulary) ? (vocabulary as number) : null,
   };
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
 import { randomSeed, samplingOf, stopsOf } from './request-sampling.js';
 
-const defaults = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1 };
+const defaults = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, vocabularySize: null };
 const request = (fields: Partial<CreateResponseDto>): CreateResponseDto => ({ model: 'm', input: 'x', ...fields });
 
 describe('how tokens are drawn (WIRE B3)', () => {
@@ -30,11 +30,12 @@ describe('how tokens are drawn (WIRE B3)', () => {
 
   it.each([
     [{ word: 1 }, 'logit_bias'],
+    [{ 7: 1, 1024: 1 }, 'logit_bias'],
     [{ 7: 101 }, 'logit_bias.7'],
     [{ 7: '1' }, 'logit_bias.7'],
     [{ 7: Infinity }, 'logit_bias.7'],
   ])('refuses the bias %j and names it', (bias, param) => {
-    const refused = () => samplingOf(request({ logit_bias: bias }), defaults);
+    const refused = () => samplingOf(request({ logit_bias: bias }), { ...defaults, vocabularySize: 1024 });
     expect(refused).toThrow(expect.objectContaining({ code: 'invalid_value', param }));
   });
 

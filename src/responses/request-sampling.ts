@@ -19,7 +19,7 @@ export function samplingOf(dto: CreateResponseDto, defaults: GenerationDefaults)
     repetitionPenalty: dto.repetition_penalty ?? defaults.repetitionPenalty,
     presencePenalty: dto.presence_penalty ?? 0,
     frequencyPenalty: dto.frequency_penalty ?? 0,
-    logitBias: logitBiasOf(dto.logit_bias),
+    logitBias: logitBiasOf(dto.logit_bias, defaults.vocabularySize),
   };
 }
 
@@ -38,11 +38,17 @@ function stopOf(value: unknown, param: string): string {
   return value;
 }
 
-function logitBiasOf(given: Record<string, unknown> | null | undefined): Record<string, number> {
+function logitBiasOf(
+  given: Record<string, unknown> | null | undefined,
+  vocabularySize: number | null,
+): Record<string, number> {
   const entries = Object.entries(given ?? {});
   if (entries.length > MOST_BIASES) throw refused('logit_bias', `may have at most ${MOST_BIASES} entries`);
   for (const [token, bias] of entries) {
     if (!/^\d{1,9}$/.test(token)) throw refused('logit_bias', 'must have token ids as keys');
+    if (Number(token) >= (vocabularySize ?? Infinity)) {
+      throw refused('logit_bias', `names the token ${token}; the model has the ids 0 to ${vocabularySize! - 1}`);
+    }
     const fits = typeof bias === 'number' && Math.abs(bias) <= LARGEST_BIAS;
     if (!fits) throw refused(`logit_bias.${token}`, `must be a number from -${LARGEST_BIAS} to ${LARGEST_BIAS}`);
   }

@@ -63,6 +63,11 @@ describe('a malformed or huge body (CASES BL-28)', () => {
       'invalid_json',
     ],
     ['half a character at its end', Buffer.concat([Buffer.from(create('')), Buffer.of(0xe2, 0x82)]), 'invalid_json'],
+    [
+      'a token that the model has not, in the background too',
+      create(',"background":true,"logit_bias":{"1024":1}'),
+      'invalid_value',
+    ],
     ['a key __proto__', create(',"__proto__":{"admin":true}'), 'invalid_value'],
     ['a nested key __proto__', create(',"metadata":{"__proto__":"x"}'), 'invalid_value'],
     ['a wrong constructor', create(',"constructor":{"prototype":{}},"model":5'), 'invalid_type'],
