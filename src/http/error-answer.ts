@@ -15,7 +15,7 @@ export function sendError(response: ServerResponse, error: DomainError): void {
   const challenge = challengeOf(error);
   if (challenge !== null) response.setHeader('WWW-Authenticate', challenge);
   response.statusCode = STATUS_OF_KIND[error.kind];
-  const body = JSON.stringify(isOAuth(response) ? oauthBody(error) : { error: error.toBody() });
+  const body = JSON.stringify(isOAuth(response, error) ? oauthBody(error) : { error: error.toBody() });
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.setHeader('Content-Length', Buffer.byteLength(body));
   response.end(body);

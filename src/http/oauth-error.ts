@@ -17,8 +17,12 @@ const OWN: readonly ErrorCode[] = [
 
 const LATER: readonly ErrorKind[] = ['limited', 'unavailable', 'timeout', 'storage_full'];
 
-/** Whether the answer belongs to a route of OAuth, whose errors have another form (WIRE B8). */
-export function isOAuth({ req }: ServerResponse): boolean {
+/** Whoever is refused so has not come as far as any route: the same answer wherever it knocks (CASES BL-36). */
+const BEFORE_ROUTES: readonly ErrorCode[] = ['host_not_allowed', 'origin_not_allowed'];
+
+/** Whether the error is one of a route of OAuth, whose errors have another form (WIRE B8). */
+export function isOAuth({ req }: ServerResponse, { code }: DomainError): boolean {
+  if (BEFORE_ROUTES.includes(code)) return false;
   const url = 'originalUrl' in req && typeof req.originalUrl === 'string' ? req.originalUrl : (req.url ?? '');
   return url.startsWith('/oauth/');
 }
