@@ -18,7 +18,7 @@ import {
 } from './operations/index.js';
 import { EphemeralResponses } from './responses/index.js';
 import { ExpiryClock, RetentionSchedule } from './retention/index.js';
-import { TaskRecovery, TaskRunner, TaskStop } from './tasks/index.js';
+import { RevokedWork, TaskRecovery, TaskRunner, TaskStop } from './tasks/index.js';
 
 /** Answers that are being written when everything else has ended get this long to reach their clients. */
 const LAST_ANSWERS_MS = 2000;
@@ -68,6 +68,7 @@ export class Service {
 
   private async letWorkIn(): Promise<void> {
     const report = await this.app.get(TaskRecovery).run((done, total) => this.readiness.recovering(done, total));
+    await this.app.get(RevokedWork).sweep();
     if (this.readiness.isStopping) return;
     this.readiness.ready();
     await this.app.get(TaskRunner).start();

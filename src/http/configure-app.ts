@@ -7,6 +7,7 @@ import { serveDescription } from '../openapi/index.js';
 import { allowPages } from './browser-access.js';
 import { CallerPolicy } from './caller-policy.js';
 import { sendError } from './error-answer.js';
+import { OpenAnswers } from './open-answers.js';
 import { requestContext } from './request-context.js';
 import { securityHeaders } from './security-headers.js';
 import { configureServer } from './server-settings.js';
@@ -27,7 +28,12 @@ export function configureApp(app: NestExpressApplication): NestExpressApplicatio
   // Every answer is no-store: a tag would only make express answer 304.
   app.disable('etag');
   const config = app.get<Config>(CONFIG);
-  app.use(requestContext(app.get(Notices)), securityHeaders(), refuseStrangers(config));
+  app.use(
+    requestContext(app.get(Notices)),
+    app.get(OpenAnswers, { strict: false }).middleware(),
+    securityHeaders(),
+    refuseStrangers(config),
+  );
   allowPages(app, config.allowedOrigins);
   serveDescription(app);
   configureServer(app.getHttpServer(), config);

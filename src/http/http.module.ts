@@ -6,6 +6,7 @@ import { ClientRateInterceptor } from './client-rate.interceptor.js';
 import { DtoPipe } from './dto.pipe.js';
 import { EventStreams } from './event-streams.js';
 import { HttpErrorFilter } from './http-error-filter.js';
+import { OpenAnswers } from './open-answers.js';
 import { RequestBodyInterceptor } from './request-body.interceptor.js';
 import { TlsCertificate } from './tls-certificate.js';
 import { WrongTokens } from './wrong-tokens.js';
@@ -15,6 +16,7 @@ import { WrongTokens } from './wrong-tokens.js';
   imports: [ConfigModule, NoticesModule],
   providers: [
     EventStreams,
+    OpenAnswers,
     TlsCertificate,
     WrongTokens,
     { provide: APP_FILTER, useClass: HttpErrorFilter },

@@ -1,5 +1,6 @@
 export { IdempotencyKeys } from './idempotency-keys.js';
 export { type KeyHolders } from './key-holders.js';
+export { RevokedWork } from './revoked-work.js';
 export { TaskCancellation } from './task-cancellation.js';
 export { type TaskDraft } from './task-drafts.js';
 export { TaskEventStream, type OpenedLog } from './task-event-stream.js';

@@ -31,7 +31,8 @@ export class TaskCancellation {
     return this.units.run((tx) => this.read(tx, taskId));
   }
 
-  private async request(tx: Tx, taskId: string): Promise<Task> {
+  /** The same inside a unit; answers without waiting for the run. */
+  async request(tx: Tx, taskId: string): Promise<Task> {
     const task = await this.read(tx, taskId);
     switch (task.status) {
       case 'queued':

@@ -30,6 +30,9 @@ export interface ClaimRegister {
   register(tx: Tx, claimed: ClaimedTask): void;
 }
 
+/** Which of these tasks may be claimed; it ends the others inside the unit. */
+export type ClaimScreen = (tx: Tx, tasks: Task[]) => Promise<Task[]>;
+
 /** Tasks that wait in one lane at most looked at by one claim. */
 const LARGEST_CLAIM = 64;
 
@@ -52,6 +55,7 @@ class Unclaimable extends Error {
 export class TaskClaims {
   /** Damaged tasks, left as they are to the next start, so that they hold up no other of their lane. */
   private readonly setAside = new Set<string>();
+  private screen: ClaimScreen = async (_tx, tasks) => tasks;
   private readonly turns = new ClientTurns();
 
   constructor(
@@ -81,6 +85,10 @@ export class TaskClaims {
     }
   }
 
+  screenBy(screen: ClaimScreen): void {
+    this.screen = screen;
+  }
+
   /** A task that could not be taken up: its row is damaged, and left as it is to the next start. */
   setApart(taskId: string): void {
     this.setAside.add(taskId);
@@ -102,7 +110,7 @@ export class TaskClaims {
     for (;;) {
       try {
         return await this.units.run(async (tx) => {
-          const waiting = await this.waiting(tx, handler.type, model, runs, seats.length);
+          const waiting = await this.claimable(tx, handler.type, model, runs, seats.length);
           for (const [i, task] of waiting.entries()) {
             const seat = seats[i];
             if (seat) runs.register(tx, await this.take(tx, task, seat, handler));
@@ -116,6 +124,20 @@ export class TaskClaims {
         this.setAside.add(error.taskId);
         this.notices.emit('task.fault', { task_id: error.taskId, error: error.cause });
       }
+    }
+  }
+
+  private async claimable(
+    tx: Tx,
+    type: string,
+    model: string | null,
+    runs: ClaimRegister,
+    limit: number,
+  ): Promise<Task[]> {
+    for (;;) {
+      const waiting = await this.waiting(tx, type, model, runs, limit);
+      const left = await this.screen(tx, waiting);
+      if (left.length > 0 || waiting.length === 0) return left;
     }
   }
 

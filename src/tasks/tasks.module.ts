@@ -7,6 +7,7 @@ import { EventFeed } from './event-feed.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { KeyRetention } from './key-retention.js';
 import { OwnerSweep } from './owner-sweep.js';
+import { RevokedWork } from './revoked-work.js';
 import { RunnerLoss } from './runner-loss.js';
 import { TaskCancellation } from './task-cancellation.js';
 import { TaskClaims } from './task-claims.js';
@@ -29,6 +30,7 @@ import { TasksController } from './tasks.controller.js';
 
 const published = [
   IdempotencyKeys,
+  RevokedWork,
   TaskHandlers,
   TaskLifecycleService,
   TaskCancellation,
