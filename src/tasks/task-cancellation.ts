@@ -22,10 +22,13 @@ export class TaskCancellation {
   /**
    * Answers with the task after the cancel: `cancelled`, or `cancelling` when its run has not stopped within
    * `cancelWaitMs`. A cancelled task is answered as it is. Throws task_not_found, and task_not_cancellable for a task
-   * that ended otherwise.
+   * that ended otherwise. `record` writes into the same unit who asked for it.
    */
-  async cancel(taskId: string): Promise<Task> {
-    const task = await this.units.run((tx) => this.request(tx, taskId));
+  async cancel(taskId: string, record?: (tx: Tx) => Promise<void>): Promise<Task> {
+    const task = await this.units.run(async (tx) => {
+      await record?.(tx);
+      return this.request(tx, taskId);
+    });
     if (task.status !== 'cancelling') return task;
     await this.stream.ended(taskId, AbortSignal.timeout(this.config.cancelWaitMs));
     return this.units.run((tx) => this.read(tx, taskId));

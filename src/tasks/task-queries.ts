@@ -7,7 +7,8 @@ import type { HeldStatus, TaskStatus } from './task-transitions.js';
 import { TaskNotFound } from './tasks.errors.js';
 
 export interface TaskPageRequest {
-  clientId: string;
+  /** Absent: every client's. */
+  clientId?: string;
   statuses?: TaskStatus[];
   model?: string;
   /** 1..100 tasks. */
@@ -28,16 +29,17 @@ export interface Lane {
 export class TaskQueries {
   constructor(private readonly reader: StoreReader) {}
 
-  async find(taskId: string, clientId: string): Promise<Task | null> {
-    const [row] = await this.reader.query<TaskRow>('select * from tasks where id = ? and client_id = ?', [
-      taskId,
-      clientId,
-    ]);
+  /** Whosever it is, with null as the client. */
+  async find(taskId: string, clientId: string | null): Promise<Task | null> {
+    const [row] = await this.reader.query<TaskRow>(
+      'select * from tasks where id = ? and client_id = coalesce(?, client_id)',
+      [taskId, clientId],
+    );
     return row ? taskFromRow(row) : null;
   }
 
   /** As `find`, but throws task_not_found. */
-  async get(taskId: string, clientId: string): Promise<Task> {
+  async get(taskId: string, clientId: string | null): Promise<Task> {
     const task = await this.find(taskId, clientId);
     if (!task) throw new TaskNotFound(taskId);
     return task;
@@ -45,13 +47,14 @@ export class TaskQueries {
 
   /** A page by position. Throws invalid_cursor when `after` is not a task of the client. */
   async page(request: TaskPageRequest): Promise<{ tasks: Task[]; hasMore: boolean }> {
-    const conditions: [sql: string, ...parameters: unknown[]][] = [['client_id = ?', request.clientId]];
+    const conditions: [sql: string, ...parameters: unknown[]][] = [['true']];
+    if (request.clientId !== undefined) conditions.push(['client_id = ?', request.clientId]);
     if (request.statuses) {
       conditions.push(['status in (select value from json_each(?))', JSON.stringify(request.statuses)]);
     }
     if (request.model !== undefined) conditions.push(['model = ?', request.model]);
     if (request.after !== undefined) {
-      const last = await this.find(request.after, request.clientId);
+      const last = await this.find(request.after, request.clientId ?? null);
       if (!last) throw new DomainError('invalid_cursor', "'after' must be the id of a task.", { param: 'after' });
       conditions.push([request.order === 'asc' ? 'position > ?' : 'position < ?', last.position]);
     }

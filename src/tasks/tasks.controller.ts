@@ -1,7 +1,8 @@
 import { ApiTags } from '@nestjs/swagger';
 import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
-import { CurrentClient, RequireScope, type Client } from '../clients/index.js';
+import { AuditLog, RequestOrigin, type Origin } from '../audit/index.js';
+import { CurrentClient, InsufficientScope, RequireScope, type Client, type Scope } from '../clients/index.js';
 import {
   listObject,
   listSchema,
@@ -27,6 +28,7 @@ const LIST_FIELDS = {
   limit: new WholeNumber({ min: 1, max: 100, fallback: 20 }),
   order: new OneOf(['desc', 'asc'], 'desc'),
   after: new SingleText('Id of the last task of the page before'),
+  all_clients: new OneOf(['true', 'false'], 'false'),
 };
 const LIST_QUERY = new QueryFields(LIST_FIELDS);
 
@@ -38,13 +40,15 @@ export class TasksController {
     private readonly queries: TaskQueries,
     private readonly objects: TaskObjects,
     private readonly cancellation: TaskCancellation,
+    private readonly audit: AuditLog,
   ) {}
 
   @Get()
-  @RequireScope('tasks:read')
+  @RequireScope('tasks:read', 'operator:read')
   @DescribeRoute({
     id: 'listTasks',
     summary: 'Lists your tasks, newest first',
+    description: '`all_clients=true` lists those of every client, without results and metadata; needs `operator:read`.',
     query: LIST_QUERY.schemas,
     answers: { 200: { description: 'One page', schema: listSchema(TASK) } },
     errors: ['invalid_value'],
@@ -53,15 +57,18 @@ export class TasksController {
     @CurrentClient() client: Client,
     @Query(LIST_QUERY) query: QueryOf<typeof LIST_FIELDS>,
   ): Promise<ListObject<TaskObject>> {
-    const { status: statuses, model, after, ...page } = query;
+    const { status: statuses, model, after, all_clients: all, ...page } = query;
+    const everybody = all === 'true';
+    requireOwn(client, everybody ? 'operator:read' : 'tasks:read');
     const { tasks, hasMore } = await this.queries.page({
-      clientId: client.id,
       ...page,
+      ...(!everybody && { clientId: client.id }),
       ...(statuses && { statuses }),
       ...(model !== null && { model }),
       ...(after !== null && { after }),
     });
-    return listObject(this.objects.many(tasks), hasMore);
+    const objects = this.objects.many(tasks);
+    return listObject(everybody ? objects.map(withoutContent) : objects, hasMore);
   }
 
   @Get(':id')
@@ -84,21 +91,40 @@ export class TasksController {
 
   @Post(':id/cancel')
   @HttpCode(200)
-  @RequireScope('tasks:cancel')
+  @RequireScope('tasks:cancel', 'operator:manage')
   @DescribeRoute({
     id: 'cancelTask',
     summary: 'Cancels a task',
-    description: 'Atomic: a task whose cancel was answered never completes. Answers once it has ended, or soon.',
+    description:
+      'Atomic: a task whose cancel was answered never completes. Answers once it has ended, or soon. With ' +
+      "`operator:manage` also another client's task.",
     answers: { 200: { description: 'The task, `cancelled` or about to be', schema: TASK } },
     errors: ['task_not_found', 'task_not_cancellable', 'storage_busy', 'storage_full'],
   })
   async cancel(
     @CurrentClient() client: Client,
     @Param('id') id: string,
+    @RequestOrigin() origin: Origin,
     @Res({ passthrough: true }) response: Response,
   ): Promise<TaskObject> {
-    const task = await this.queries.get(id, client.id);
+    const operator = client.scopes.includes('operator:manage');
+    const task = await this.queries.get(id, operator ? null : client.id);
     response.setHeader('LMSP-Task-Id', task.id);
-    return this.objects.one(await this.cancellation.cancel(task.id));
+    const foreign = task.clientId !== client.id;
+    const cancelled = await this.cancellation.cancel(task.id, async (tx) => {
+      if (foreign) await this.audit.record(tx, { action: 'task.cancelled', object: task.id, origin });
+    });
+    const object = await this.objects.one(cancelled);
+    return foreign ? withoutContent(object) : object;
   }
+}
+
+/** A route that two scopes open asks for the one that this use needs. */
+function requireOwn({ scopes }: Client, scope: Scope): void {
+  if (!scopes.includes(scope)) throw new InsufficientScope(scope);
+}
+
+/** What an operator sees of another client's task: neither what came of it nor what its client wrote beside it (WIRE B1). */
+function withoutContent(task: TaskObject): TaskObject {
+  return { ...task, result: null, metadata: {} };
 }

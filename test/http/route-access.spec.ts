@@ -38,10 +38,10 @@ const EXPECTED: Record<string, string> = {
   'DELETE /v1/responses/:id': 'responses:write',
   'POST /v1/responses/:id/cancel': 'tasks:cancel',
   'GET /v1/responses/:id/input_items': 'responses:read',
-  'GET /v1/tasks': 'tasks:read',
+  'GET /v1/tasks': 'tasks:read or operator:read',
   'GET /v1/tasks/:id': 'tasks:read',
   'GET /v1/tasks/:id/events': 'tasks:read',
-  'POST /v1/tasks/:id/cancel': 'tasks:cancel',
+  'POST /v1/tasks/:id/cancel': 'tasks:cancel or operator:manage',
 };
 
 /** Public files; nothing in them belongs to anyone. */
