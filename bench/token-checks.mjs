@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { percentile } from './service.mjs';
 
 const built = (path) => import(new URL(`../dist/${path}`, import.meta.url).href);
@@ -28,7 +29,8 @@ export default async function tokenChecks([count = '20000']) {
   const directory = new ClientDirectory(store.reader, store.units);
   await directory.authenticate(`Bearer ${token}`);
   const kinds = {
-    right_prefix: () => token.slice(0, 30) + newAccessToken().slice(30),
+    right_prefix: () => checked(token.slice(0, 30) + newAccessToken().slice(30, 48)),
+    right_prefix_no_check_sum: () => token.slice(0, 30) + newAccessToken().slice(30),
     wholly_wrong: () => createHash('sha256').update(newAccessToken()).digest('hex').slice(0, 54),
     other_length: () => newAccessToken().slice(0, 40),
     unknown_client: () => newAccessToken(),
@@ -51,6 +53,15 @@ export default async function tokenChecks([count = '20000']) {
     { p25_us: round(percentile(us, 25)), median_us: round(percentile(us, 50)), p75_us: round(percentile(us, 75)) },
   ]);
   return { checks_of_each: Number(count), codes: [...codes], ...Object.fromEntries(figures) };
+}
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** With the check sum that belongs to it: only such a token is looked for in the store. */
+function checked(body) {
+  let digits = '';
+  for (let rest = crc32(body); digits.length < 6; rest = Math.floor(rest / 62)) digits = ALPHABET[rest % 62] + digits;
+  return body + digits;
 }
 
 const round = (value) => Math.round(value * 10) / 10;
