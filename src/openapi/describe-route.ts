@@ -41,14 +41,9 @@ export interface RouteDescription {
 
 /** Every route may answer these. */
 const ANYWHERE: readonly ErrorCode[] = ['host_not_allowed', 'origin_not_allowed', 'server_error', 'service_recovering'];
-const WITH_BODY: readonly ErrorCode[] = [
-  'invalid_json',
-  'invalid_type',
-  'invalid_value',
-  'missing_required_parameter',
-  'request_too_large',
-  'unsupported_media_type',
-];
+const WITH_FIELDS: readonly ErrorCode[] = ['invalid_type', 'invalid_value', 'missing_required_parameter'];
+/** Added by the document to every route that writes, also to those that want no body: one that comes is read. */
+export const WITH_ANY_BODY: readonly ErrorCode[] = ['invalid_json', 'request_too_large', 'unsupported_media_type'];
 /** Added by the document to every route that needs a token. */
 export const WITH_TOKEN: readonly ErrorCode[] = [
   'missing_api_key',
@@ -75,7 +70,7 @@ export function DescribeRoute(route: RouteDescription): MethodDecorator {
     decorators.push(ApiHeader({ name, required: false, description: meaning, schema: { type: 'string' } }));
   }
   for (const [status, answer] of Object.entries(answers)) decorators.push(goodAnswer(Number(status), answer));
-  const codes = [...ANYWHERE, ...(body ? WITH_BODY : []), ...(route.errors ?? [])];
+  const codes = [...ANYWHERE, ...(body ? WITH_FIELDS : []), ...(route.errors ?? [])];
   for (const [status, refusal] of Object.entries(refusalsByStatus(codes, route.errorSchema))) {
     // Its own 503 is what /health has to say.
     if (!(status in answers)) decorators.push(ApiResponse({ status: Number(status), ...refusal }));

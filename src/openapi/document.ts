@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { serviceVersion } from '../config/index.js';
-import { refusalsByStatus, WITH_TOKEN } from './describe-route.js';
+import { refusalsByStatus, WITH_ANY_BODY, WITH_TOKEN } from './describe-route.js';
 import { schemasWithin } from './schema.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -34,7 +34,9 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .setOpenAPIVersion('3.1.0')
     .build();
   const document = SwaggerModule.createDocument(app, base, { autoTagControllers: false });
-  const paths = Object.entries(document.paths).map(([path, item]) => [withParameters(path), complete(item)] as const);
+  const paths = Object.entries(document.paths).map(
+    ([path, item]) => [withParameters(path), complete(path, item)] as const,
+  );
   const sorted = Object.fromEntries(paths.sort(([a], [b]) => (a < b ? -1 : 1)));
   const schemas = { ...document.components?.schemas, ...schemasWithin(sorted) };
   return { ...document, paths: sorted, components: { ...document.components, schemas } };
@@ -47,13 +49,17 @@ function withParameters(path: string): string {
 
 type PathItem = OpenAPIObject['paths'][string];
 
-/** States for every operation whether it needs a token, and what it answers without one. */
-function complete(item: PathItem): PathItem {
+/** States for every operation whether it needs a token, what it answers without one, and to a path that is no text. */
+function complete(path: string, item: PathItem): PathItem {
   for (const method of METHODS) {
     const operation = item[method];
     if (!operation) continue;
     const security = operation.security ?? [];
-    const answers = security.length > 0 ? refusalsByStatus(WITH_TOKEN) : {};
+    const answers = refusalsByStatus([
+      ...(security.length > 0 ? WITH_TOKEN : []),
+      ...(method === 'get' ? [] : WITH_ANY_BODY),
+      ...(/[{*]/.test(path) ? (['invalid_value'] as const) : []),
+    ]);
     item[method] = { ...operation, security, responses: joined(operation.responses, answers) };
   }
   return item;
