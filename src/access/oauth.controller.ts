@@ -16,7 +16,7 @@ import {
 } from '../clients/index.js';
 import { DomainError } from '../errors/index.js';
 import { bodyOf, OAuthBody } from '../http/index.js';
-import { DescribeRoute, OAUTH_ERROR } from '../openapi/index.js';
+import { DescribeRoute } from '../openapi/index.js';
 import { seconds } from './client-view.js';
 import { DeviceAuthorizationDto, RevokeDto, TokenDto } from './dto/oauth.dto.js';
 import { originUrl } from './origin-url.js';
@@ -66,7 +66,6 @@ export class OAuthController {
     form: true,
     answers: { 200: { description: 'The codes', schema: DEVICE_AUTHORIZATION } },
     errors: ['invalid_request', 'invalid_scope', 'rate_limit_exceeded', 'storage_busy', 'storage_full'],
-    errorSchema: OAUTH_ERROR,
   })
   async authorize(
     @Body() body: DeviceAuthorizationDto,
@@ -112,7 +111,6 @@ export class OAuthController {
       'storage_busy',
       'storage_full',
     ],
-    errorSchema: OAUTH_ERROR,
   })
   async token(@Body() body: TokenDto, @RequestOrigin() origin: Origin): Promise<TokenGrant> {
     if (body.grant_type !== DEVICE_CODE_GRANT) {
@@ -144,7 +142,6 @@ export class OAuthController {
     form: true,
     answers: { 200: { description: 'It opens nothing any more, if it ever did', schema: NOTHING } },
     errors: ['invalid_request', 'unsupported_token_type', 'rate_limit_exceeded', 'storage_busy', 'storage_full'],
-    errorSchema: OAUTH_ERROR,
   })
   async revoke(@Body() { token }: RevokeDto, @RequestOrigin() origin: Origin): Promise<Record<string, never>> {
     if (!(await this.revocation.revokeToken(token, origin))) this.codes.countWrong(origin);

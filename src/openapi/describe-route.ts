@@ -35,8 +35,6 @@ export interface RouteDescription {
   answers: Record<number, AnswerDescription>;
   /** Codes of WIRE B9 beside those that every route of its kind may answer. */
   errors?: readonly ErrorCode[];
-  /** Body of refusals in the place of the envelope (RFC 6749 5.2). */
-  errorSchema?: Schema;
 }
 
 /** Every route may answer these. */
@@ -71,7 +69,7 @@ export function DescribeRoute(route: RouteDescription): MethodDecorator {
   }
   for (const [status, answer] of Object.entries(answers)) decorators.push(goodAnswer(Number(status), answer));
   const codes = [...ANYWHERE, ...(body ? WITH_FIELDS : []), ...(route.errors ?? [])];
-  for (const [status, refusal] of Object.entries(refusalsByStatus(codes, route.errorSchema))) {
+  for (const [status, refusal] of Object.entries(refusalsByStatus(codes))) {
     // Its own 503 is what /health has to say.
     if (!(status in answers)) decorators.push(ApiResponse({ status: Number(status), ...refusal }));
   }
@@ -94,11 +92,11 @@ function goodAnswer(status: number, { description, schema, events, contentType }
 export interface Refusal {
   /** The codes. */
   description: string;
-  content: { 'application/json': { schema: Record<string, unknown>; examples?: Record<string, ErrorExample> } };
+  content: { 'application/json': { schema: Record<string, unknown>; examples: Record<string, ErrorExample> } };
 }
 
-/** One answer for each status, with an example of each code where the envelope is the usual one. */
-export function refusalsByStatus(codes: readonly ErrorCode[], schema: Schema = ERROR): Record<string, Refusal> {
+/** One answer for each status, with an example of each code. */
+export function refusalsByStatus(codes: readonly ErrorCode[]): Record<string, Refusal> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of [...new Set(codes)].sort()) {
     const status = STATUS_OF_KIND[ERROR_CODES[code].kind];
@@ -106,7 +104,7 @@ export function refusalsByStatus(codes: readonly ErrorCode[], schema: Schema = E
   }
   const refusals = [...byStatus].map(([status, known]): [string, Refusal] => {
     const examples = Object.fromEntries(known.map((code) => [code, exampleOf(code)]));
-    const json = { schema: { ...schema }, ...(schema === ERROR && { examples }) };
+    const json = { schema: { ...ERROR }, examples };
     return [String(status), { description: known.join(', '), content: { 'application/json': json } }];
   });
   return Object.fromEntries(refusals);

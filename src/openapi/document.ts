@@ -2,7 +2,8 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { serviceVersion } from '../config/index.js';
 import { refusalsByStatus, WITH_ANY_BODY, WITH_TOKEN } from './describe-route.js';
-import { schemasWithin } from './schema.js';
+import { ERROR, OAUTH_ERROR } from './error-answers.js';
+import { either, schemasWithin } from './schema.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const DESCRIPTION = `A durable local model service: LMSP 1.0, chapter 11, behind an OpenAI-compatible API.
@@ -10,6 +11,8 @@ const DESCRIPTION = `A durable local model service: LMSP 1.0, chapter 11, behind
 A token (\`Authorization: Bearer lmsp_…\`) carries scopes; each operation states the one it needs. Programs decide by
 \`error.code\`, which is stable. Unknown fields of a request are ignored; further fields of an answer may come with
 later versions.`;
+
+const OAUTH = '/oauth/';
 
 /** Name of the security scheme; the roles of its requirements are scopes (OpenAPI 3.1). */
 export const TOKEN_SCHEME = 'token';
@@ -60,9 +63,18 @@ function complete(path: string, item: PathItem): PathItem {
       ...(method === 'get' ? [] : WITH_ANY_BODY),
       ...(/[{*]/.test(path) ? (['invalid_value'] as const) : []),
     ]);
-    item[method] = { ...operation, security, responses: joined(operation.responses, answers) };
+    const responses = joined(operation.responses, answers);
+    item[method] = { ...operation, security, responses: path.startsWith(OAUTH) ? inOAuthForm(responses) : responses };
   }
   return item;
+}
+
+/** Below /oauth a refusal has the form of RFC 6749; only what refuses before the route is known keeps the envelope. */
+function inOAuthForm(answers: Answers): Answers {
+  const content = { 'application/json': { schema: either([OAUTH_ERROR, ERROR]) } };
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, answer]) => [status, Number(status) < 400 ? answer : { ...answer, content }]),
+  ) as Answers;
 }
 
 type Answers = NonNullable<PathItem['get']>['responses'];

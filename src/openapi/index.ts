@@ -1,7 +1,7 @@
 export { DescribeRoute, type AnswerDescription, type RouteDescription } from './describe-route.js';
 export { describeApi, TOKEN_SCHEME } from './document.js';
 export { Meaning, schemaOfDto, type NestedClasses } from './dto-schema.js';
-export { deletedObject, ERROR, OAUTH_ERROR } from './error-answers.js';
+export { deletedObject, ERROR } from './error-answers.js';
 export {
   anything,
   boolean,
