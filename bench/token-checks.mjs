@@ -1,5 +1,6 @@
 // Does a refused token tell by its time what is wrong with it? 20,000 checks of each kind through the ClientDirectory,
-// in turn: the right prefix with a wrong rest, wholly wrong, of another length, and of no client (CASES BL-38).
+// in turn: the right prefix with a wrong rest (with its check sum and without), wholly wrong, of another length, and of
+// no client (CASES BL-38).
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -57,7 +58,7 @@ export default async function tokenChecks([count = '20000']) {
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** With the check sum that belongs to it: only such a token is looked for in the store. */
+/** With the check sum that belongs to it. */
 function checked(body) {
   let digits = '';
   for (let rest = crc32(body); digits.length < 6; rest = Math.floor(rest / 62)) digits = ALPHABET[rest % 62] + digits;

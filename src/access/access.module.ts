@@ -5,6 +5,7 @@ import { ClientsController } from './clients.controller.js';
 import { OAuthController } from './oauth.controller.js';
 import { PairPageController } from './pair-page.controller.js';
 import { PairingsController } from './pairings.controller.js';
+import { RotationRepeats } from './rotation-repeats.js';
 import { WrongCodes } from './wrong-codes.js';
 
 export interface AccessModuleOptions {
@@ -20,7 +21,7 @@ export class AccessModule {
       module: AccessModule,
       imports: [ConfigModule, HttpModule, ...imports],
       controllers: [ClientsController, OAuthController, PairingsController, PairPageController],
-      providers: [WrongCodes],
+      providers: [RotationRepeats, WrongCodes],
     };
   }
 }

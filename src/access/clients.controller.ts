@@ -11,19 +11,25 @@ import {
   TokenRotation,
   type Client,
 } from '../clients/index.js';
+import type { Tx } from '../database/index.js';
 import {
   bodyOf,
+  Idempotent,
+  Keyed,
   listObject,
   listSchema,
   OneOf,
   QueryFields,
   SingleText,
   WholeNumber,
+  type KeyedRequest,
   type ListObject,
   type QueryOf,
 } from '../http/index.js';
 import { deletedObject, DescribeRoute } from '../openapi/index.js';
+import { IdempotencyKeys } from '../tasks/index.js';
 import { CLIENT, ISSUED_CLIENT } from './access-schema.js';
+import { RotationRepeats } from './rotation-repeats.js';
 import { clientToWire, issuedToWire, type ClientObject } from './client-view.js';
 import { ChangeClientDto } from './dto/change-client.dto.js';
 import { CreateClientDto } from './dto/create-client.dto.js';
@@ -44,6 +50,7 @@ export class ClientsController {
     private readonly clients: ClientRegistry,
     private readonly rotation: TokenRotation,
     private readonly revocation: ClientRevocation,
+    private readonly keys: IdempotencyKeys,
   ) {}
 
   @Get()
@@ -141,6 +148,7 @@ export class ClientsController {
   @Post(':id/rotate')
   @HttpCode(200)
   @RequireScopeOrOwn('clients:manage', 'id')
+  @Idempotent(RotationRepeats)
   @DescribeRoute({
     id: 'rotateToken',
     summary: 'Gives a client a new token',
@@ -149,15 +157,27 @@ export class ClientsController {
       'at once or after `grace_seconds`.',
     body: bodyOf(RotateClientDto),
     bodyOptional: true,
+    headers: { 'Idempotency-Key': 'A repeat is refused with 409: the token is shown once' },
     answers: { 200: { description: 'The client, with its new token', schema: ISSUED_CLIENT } },
-    errors: ['client_not_found', 'storage_busy', 'storage_full'],
+    errors: [
+      'client_not_found',
+      'idempotency_key_reused',
+      'idempotency_not_replayable',
+      'invalid_idempotency_key',
+      'storage_busy',
+      'storage_full',
+    ],
   })
   async rotate(
     @CurrentClient() caller: Client,
     @Param('id') id: string,
     @Body() { grace_seconds: grace }: RotateClientDto,
     @RequestOrigin() origin: Origin,
+    @Keyed() keyed: KeyedRequest | null,
   ): Promise<ClientObject & { token: string }> {
-    return issuedToWire(await this.rotation.rotate(caller, id, grace ?? 0, origin));
+    const within = async (tx: Tx): Promise<void> => {
+      if (keyed) await this.keys.note(tx, keyed);
+    };
+    return issuedToWire(await this.rotation.rotate(caller, id, { graceSeconds: grace ?? 0, origin, within }));
   }
 }

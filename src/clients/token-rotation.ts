@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog, type Origin } from '../audit/index.js';
-import { UnitOfWork } from '../database/index.js';
+import { UnitOfWork, type Tx } from '../database/index.js';
 import { Notices } from '../notices/index.js';
 import { hashOf, hintOf, newAccessToken } from './access-token.js';
 import { actingRow, liveRow } from './acting-client.js';
@@ -21,6 +21,15 @@ interface Former {
   endsOnUse: 0 | 1;
 }
 
+/** How a token is rotated. */
+export interface Rotation {
+  /** Seconds that the old token outlives the rotation by another client. */
+  graceSeconds: number;
+  origin: Origin;
+  /** Done first in the same unit: what it throws leaves everything as it was. */
+  within(tx: Tx): Promise<void>;
+}
+
 /** Gives a client a new token (WIRE B8): the one place where a token changes. */
 @Injectable()
 export class TokenRotation {
@@ -35,9 +44,10 @@ export class TokenRotation {
    * By the client itself: the old token stays until the new one is first used, ten minutes at most, since an answer may be
    * lost. By another: the old one dies at once, or after the grace. Throws client_not_found and insufficient_scope.
    */
-  async rotate(caller: Client, id: string, graceSeconds: number, origin: Origin): Promise<IssuedToken> {
+  async rotate(caller: Client, id: string, { graceSeconds, origin, within }: Rotation): Promise<IssuedToken> {
     const token = newAccessToken();
     const client = await this.units.run(async (tx) => {
+      await within(tx);
       const acting = await actingRow(tx, caller);
       const own = caller.id === id;
       const row = own ? acting : await liveRow(tx, id);

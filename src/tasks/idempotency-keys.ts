@@ -4,7 +4,7 @@ import { StoreReader, type Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import type { KeyedRequest } from '../http/index.js';
 import { ExpiryClock } from '../retention/index.js';
-import { KeyHolders, type KeyHolder } from './key-holders.js';
+import { keyReused, KeyHolders, type KeyHolder } from './key-holders.js';
 import type { TaskDraft } from './task-drafts.js';
 import type { Queryable } from './task-log.js';
 import { taskFromRow, type Task, type TaskRow } from './task.js';
@@ -47,6 +47,38 @@ export class IdempotencyKeys {
   /** For one unit: who holds the keys of these requests. */
   async holders(tx: Tx, requests: KeyedRequest[]): Promise<KeyHolders> {
     return new KeyHolders(requests.length === 0 ? [] : await holdersOf(tx, requests, this.clock.now()));
+  }
+
+  /**
+   * For requests that make no task and whose answer is stored nowhere, such as a new token. Throws
+   * idempotency_not_replayable where the same one came before, idempotency_key_reused where another had its key.
+   */
+  async requireNew(request: KeyedRequest, from: Queryable = this.reader): Promise<void> {
+    const [held] = await from.query<{ fingerprint: string }>(
+      `select fingerprint from idempotency_keys
+       where client_id = ? and method = ? and route = ? and key = ? and expires_at > ?`,
+      [request.clientId, request.method, request.route, request.key, this.clock.now()],
+    );
+    if (!held) return;
+    if (held.fingerprint !== request.fingerprint) throw keyReused();
+    throw new DomainError('idempotency_not_replayable', 'This was done before, and its answer is not kept.');
+  }
+
+  /** Notes such a request, in the unit of what it does; throws as `requireNew` does. */
+  async note(tx: Tx, request: KeyedRequest): Promise<void> {
+    await this.requireNew(request, tx);
+    const keptMs = this.config.retentionIdempotencySeconds * 1000;
+    const now = Date.now();
+    await tx.execute(
+      `INSERT INTO idempotency_keys (client_id, method, route, key, fingerprint, status, created_at, expires_at)
+       VALUES (?, ?, ?, ?, ?, 200, ?, ?)
+       ON CONFLICT (client_id, method, route, key) DO UPDATE SET fingerprint = excluded.fingerprint, task_id = NULL,
+         status = 200, created_at = excluded.created_at, expires_at = excluded.expires_at`,
+      [
+        ...[request.clientId, request.method, request.route, request.key, request.fingerprint],
+        ...[now, keptMs === 0 ? NEVER : now + keptMs],
+      ],
+    );
   }
 
   /** Binds the keys of new tasks to them; expired rows are replaced. Throws when a task holds one of the keys. */

@@ -37,7 +37,7 @@ function placeOf({ clientId, method, route, key }: KeyedRequest): string {
   return JSON.stringify([clientId, method, route, key]);
 }
 
-function keyReused(): DomainError {
+export function keyReused(): DomainError {
   return new DomainError(
     'idempotency_key_reused',
     'This Idempotency-Key was sent with another request; send a new request with a new key.',

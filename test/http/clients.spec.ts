@@ -161,6 +161,25 @@ describe('rotating (WIRE B8)', () => {
     expect((await http.call('POST', `/v1/clients/${id}/rotate`, { grace_seconds: 3601 })).status).toBe(400);
   });
 
+  it('with an Idempotency-Key is done once: the repeat is refused, since its token is kept nowhere (WIRE B6)', async () => {
+    const { id } = await made(['tasks:read']);
+    const rotate = async (key: string, body: object = {}) => {
+      const answer = await http.call('POST', `/v1/clients/${id}/rotate`, body, { 'Idempotency-Key': key });
+      return { ...answer, code: (answer.body as { error?: { code: string } }).error?.code };
+    };
+    const both = await Promise.all([rotate('once'), rotate('once')]);
+    expect(both.map(({ status, code }) => [status, code]).sort()).toEqual([
+      [200, undefined],
+      [409, 'idempotency_not_replayable'],
+    ]);
+    const { token } = both.find(({ status }) => status === 200)!.body;
+    expect((await rotate('once')).headers.get('x-should-retry')).toBe('false');
+    expect((await rotate('once', { grace_seconds: 5 })).code).toBe('idempotency_key_reused');
+    expect(await me(token), 'nothing has been rotated since').toBe(200);
+    expect((await rotate('again')).status).toBe(200);
+    expect(await me(token)).toBe(401);
+  });
+
   it('of many at once: one new token is good, and it is not the old one', async () => {
     const { id, token } = await made(['tasks:read']);
     const answers = await Promise.all(
