@@ -27,7 +27,7 @@ export interface Rotation {
   graceSeconds: number;
   origin: Origin;
   /** Done first in the same unit: what it throws leaves everything as it was. */
-  within(tx: Tx): Promise<void>;
+  within: (tx: Tx) => Promise<void>;
 }
 
 /** Gives a client a new token (WIRE B8): the one place where a token changes. */

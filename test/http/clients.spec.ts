@@ -109,6 +109,14 @@ describe('nobody gives more than it has (WIRE B8)', () => {
       'operator:manage',
     );
     await refused('POST', `/v1/clients/${wider.id}/rotate`, {}, 'operator:read');
+    const { id: owner } = (await http.call('GET', '/v1/clients/me')).body;
+    for (const [method, path] of [
+      ['POST', '/rotate'],
+      ['PATCH', ''],
+    ] as const) {
+      const answer = await http.call(method, `/v1/clients/${owner}${path}`, { scopes: ['tasks:read'] }, as);
+      expect([answer.status, answer.body.error.code]).toEqual([403, 'insufficient_scope']);
+    }
     expect((await http.call('POST', `/v1/clients/${equal.id}/rotate`, {}, as)).status).toBe(200);
     expect((await http.call('PATCH', `/v1/clients/${equal.id}`, { name: 'ok' }, as)).status).toBe(200);
   });
