@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { graphLayout, type GraphLayout } from '../../src/inference/onnx/graph-layout.js';
-import { readOperators } from '../../src/inference/onnx/graph-operators.js';
+import { readGraph, textLayout, type TextLayout } from '../../src/graphs/index.js';
 import { OnnxLanguageModel, type KvMode } from '../../src/inference/onnx/onnx-language-model.js';
 import { worksInPlace } from '../../src/inference/onnx/self-test.js';
 import { openNative, openPublic, type OnnxSession } from '../../src/inference/onnx/session.js';
@@ -11,7 +10,7 @@ const GRAPH = join(POCKET.directory, POCKET.graphFile);
 const ROWS = 3;
 
 /** Logits of three prompts prefilled in chunks and decoded together for some steps, a row moved in between. */
-async function logitsOf(session: OnnxSession, layout: GraphLayout, kvMode: KvMode): Promise<number[]> {
+async function logitsOf(session: OnnxSession, layout: TextLayout, kvMode: KvMode): Promise<number[]> {
   const model = new OnnxLanguageModel(session, layout, { rows: ROWS, contextLength: 512, kvMode });
   const prompts = GOLDEN.slice(0, ROWS).map((each) => each.promptIds);
   const seen: number[] = [];
@@ -38,11 +37,11 @@ async function logitsOf(session: OnnxSession, layout: GraphLayout, kvMode: KvMod
 
 describe('the runtime adapter', () => {
   let native: OnnxSession;
-  let layout: GraphLayout;
+  let layout: TextLayout;
   let expected: number[];
   beforeAll(async () => {
     native = openNative(GRAPH, { threads: 1 });
-    layout = graphLayout(native.inputs, native.outputs, readOperators(GRAPH));
+    layout = textLayout(readGraph(GRAPH));
     expected = await logitsOf(native, layout, 'copying');
   });
   afterAll(() => native.dispose());
@@ -92,7 +91,7 @@ describe('the runtime adapter', () => {
   });
 
   it('lists the operators of a graph without reading its weights', () => {
-    const operators = readOperators(GRAPH);
+    const operators = readGraph(GRAPH).operators;
     expect(operators.get('com.microsoft.GroupQueryAttention')).toBe(6);
     expect(operators.get('com.microsoft.MatMulNBits')).toBeGreaterThan(6);
     expect(operators.get('Gather')).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-import type { GraphLayout } from './graph-layout.js';
+import type { TextLayout } from '../../graphs/index.js';
 import { OnnxLanguageModel, type KvMode } from './onnx-language-model.js';
 import type { OnnxSession } from './session.js';
 
@@ -30,7 +30,7 @@ const CHUNK_PLANS = [
 /** Runs one decode step with 1, 2, 3 and 8 rows and one prompt in two cuts, and compares the bits. */
 export async function measureKernels(
   session: OnnxSession,
-  layout: GraphLayout,
+  layout: TextLayout,
   { kvMode, contextLength, rows }: CanaryOptions,
 ): Promise<Kernels> {
   const width = Math.max(1, Math.min(rows, 8));

@@ -17,13 +17,13 @@ function placed(rows: number, length: number): { data: Float32Array; dims: numbe
 const filled = (rows: number): KvSlab => {
   const slab = new KvSlab([SLOT], rows, CAPACITY);
   const { data, dims } = placed(rows, 4);
-  slab.scatter(0, [tensor('float32', data, dims)], Array<number>(rows).fill(0), 4);
+  slab.put(0, [tensor('float32', data, dims)], Array<number>(rows).fill(0), 4);
   return slab;
 };
 
 describe('the cache slab', () => {
   it('gives back what was put in, at exact length', () => {
-    const [copy] = filled(3).gather(0, 3, 4);
+    const [copy] = filled(3).take(0, [4, 4, 4]);
     expect(copy!.dims).toEqual([3, 2, 4, 3]);
     expect(copy!.data).toEqual(placed(3, 4).data);
   });
@@ -34,14 +34,14 @@ describe('the cache slab', () => {
     expect(view!.dims).toEqual([2, 2, CAPACITY, 3]);
     expect(view!.data[0]).toBe(1001);
     view!.data[0] = -1;
-    expect(slab.gather(1, 1, 1)[0]!.data[0]).toBe(-1);
+    expect(slab.take(1, [1])[0]!.data[0]).toBe(-1);
   });
 
   it('takes the new positions of each row, wherever the row stands, and leaves the others', () => {
     const slab = new KvSlab([SLOT], 2, CAPACITY);
     const { data, dims } = placed(2, 4);
-    slab.scatter(0, [tensor('float32', data, dims)], [3, 1], 1);
-    const [first, second] = [slab.gather(0, 1, 4)[0]!.data, slab.gather(1, 1, 4)[0]!.data];
+    slab.put(0, [tensor('float32', data, dims)], [3, 1], 1);
+    const [first, second] = [slab.take(0, [4])[0]!.data, slab.take(1, [4])[0]!.data];
     expect([...first].filter(Boolean)).toEqual([31, 32, 33, 131, 132, 133]);
     expect([...second].filter(Boolean)).toEqual([1011, 1012, 1013, 1111, 1112, 1113]);
   });
@@ -49,9 +49,9 @@ describe('the cache slab', () => {
   it('moves the used part of a row', () => {
     const slab = filled(3);
     slab.move(2, 0, 2);
-    const expected = slab.gather(2, 1, 2)[0]!.data;
-    expect(slab.gather(0, 1, 2)[0]!.data).toEqual(expected);
-    expect(slab.gather(0, 1, 3)[0]!.data[6]).toBe(21);
+    const expected = slab.take(2, [2])[0]!.data;
+    expect(slab.take(0, [2])[0]!.data).toEqual(expected);
+    expect(slab.take(0, [3])[0]!.data[6]).toBe(21);
   });
 });
 

@@ -1,11 +1,12 @@
 import { floats, tensor, type FloatArray, type Tensor } from './tensor.js';
-import type { CacheSlot } from './graph-layout.js';
+import type { CopiedCache } from './copied-cache.js';
+import type { CacheSlot } from '../../graphs/index.js';
 
 /**
  * The cache of all rows: per cache tensor one block [rows, heads, capacity, headSize]. The system commits memory when
  * it is first written, so rows are laid out at full context length and cost what was used (ENGINE 2.1).
  */
-export class KvSlab {
+export class KvSlab implements CopiedCache {
   private readonly blocks: FloatArray[];
 
   constructor(
@@ -25,8 +26,10 @@ export class KvSlab {
     });
   }
 
-  /** The first `length` positions of the rows, copied to tensors of exactly that length. */
-  gather(first: number, count: number, length: number): Tensor[] {
+  /** Copied to tensors of exactly that length. */
+  take(first: number, past: readonly number[]): Tensor[] {
+    const count = past.length;
+    const length = Math.max(...past);
     return this.slots.map(({ type, heads, headSize }, i) => {
       const data = floats(type, count * heads * length * headSize);
       for (let head = 0; head < count * heads; head++) {
@@ -37,8 +40,8 @@ export class KvSlab {
     });
   }
 
-  /** Takes positions `from[b]`..`from[b] + added - 1` of each row from tensors like those of `gather`, only longer. */
-  scatter(first: number, present: readonly Tensor[], from: readonly number[], added: number): void {
+  /** Takes positions `from[b]`..`from[b] + added - 1` of each row from tensors like those of `take`, only longer. */
+  put(first: number, present: readonly Tensor[], from: readonly number[], added: number): void {
     this.slots.forEach(({ heads, headSize }, i) => {
       const source = present[i]!;
       const length = source.dims[2]!;

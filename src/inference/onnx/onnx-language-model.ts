@@ -1,8 +1,10 @@
 import type { DecodeInput, LanguageModel } from '../generation/language-model.js';
-import type { GraphLayout } from './graph-layout.js';
+import type { TextLayout } from '../../graphs/index.js';
 import { KvSlab } from './kv-slab.js';
 import type { OnnxSession, Tensors } from './session.js';
-import { floats, halfToFloat, tensor, type FloatArray } from './tensor.js';
+import type { CopiedCache } from './copied-cache.js';
+import { GrownCache } from './grown-cache.js';
+import { floats, halfToFloat, integers, mask, tensor, type FloatArray } from './tensor.js';
 
 export type KvMode = 'in-place' | 'copying';
 
@@ -20,21 +22,27 @@ export interface OnnxLanguageModelOptions {
   kvMode: KvMode;
 }
 
-/** A GroupQueryAttention graph with its cache. `in-place` writes the cache where it is; `copying` moves it out and in. */
+/**
+ * A text graph with its cache. `in-place` writes the cache where it is; `copying` moves it out and in. A graph of the
+ * kind `concat` has to copy, and runs one row at a time: it cannot tell where a shorter row ends.
+ */
 export class OnnxLanguageModel implements LanguageModel {
   readonly vocabularySize: number;
   readonly contextLength: number;
-  private readonly slab: KvSlab;
+  private readonly slab: KvSlab | null;
+  private readonly copied: CopiedCache;
   private logits: FloatArray;
 
   constructor(
     private readonly session: OnnxSession,
-    private readonly layout: GraphLayout,
+    private readonly layout: TextLayout,
     private readonly options: OnnxLanguageModelOptions,
   ) {
     this.vocabularySize = layout.vocabularySize;
     this.contextLength = options.contextLength;
-    this.slab = new KvSlab(layout.caches, options.rows, options.contextLength);
+    const isConcat = layout.cacheKind === 'concat';
+    this.slab = isConcat ? null : new KvSlab(layout.caches, options.rows, options.contextLength);
+    this.copied = this.slab ?? new GrownCache(layout.caches);
     this.logits = floats(layout.logitsType, 0);
   }
 
@@ -48,7 +56,7 @@ export class OnnxLanguageModel implements LanguageModel {
   }
 
   move(from: number, to: number, tokens: number): void {
-    this.slab.move(from, to, tokens);
+    this.copied.move(from, to, tokens);
   }
 
   /** Logits of the last position of each row. */
@@ -70,7 +78,7 @@ export class OnnxLanguageModel implements LanguageModel {
     const logits = this.logits.subarray(0, size);
     const feeds = this.inputs(batch);
     const fetches: Tensors = { logits: tensor(logitsType, logits, dims) };
-    this.slab.view(batch.first, batch.ids.length).forEach((view, i) => {
+    this.slab!.view(batch.first, batch.ids.length).forEach((view, i) => {
       feeds[caches[i]!.past] = view;
       fetches[caches[i]!.present] = view;
     });
@@ -81,12 +89,12 @@ export class OnnxLanguageModel implements LanguageModel {
   private async runCopying(batch: Batch): Promise<FloatArray> {
     const { caches } = this.layout;
     const feeds = this.inputs(batch);
-    this.slab.gather(batch.first, batch.ids.length, Math.max(...batch.past)).forEach((copy, i) => {
+    this.copied.take(batch.first, batch.past).forEach((copy, i) => {
       feeds[caches[i]!.past] = copy;
     });
     const results = await this.session.run(feeds);
     const present = caches.map((slot) => results[slot.present]!);
-    this.slab.scatter(batch.first, present, batch.past, batch.ids[0]!.length);
+    this.copied.put(batch.first, present, batch.past, batch.ids[0]!.length);
     return results['logits']!.data as FloatArray;
   }
 
@@ -95,20 +103,22 @@ export class OnnxLanguageModel implements LanguageModel {
     const rows = ids.length;
     const width = ids[0]!.length;
     const total = Math.max(...past) + width;
-    const tokens = new BigInt64Array(rows * width);
-    const mask = new BigInt64Array(rows * total);
-    const positions = new BigInt64Array(this.layout.wantsPositions ? rows * width : 0);
-    ids.forEach((row, b) => {
-      row.forEach((id, i) => {
-        tokens[b * width + i] = BigInt(id);
-        if (this.layout.wantsPositions) positions[b * width + i] = BigInt(past[b]! + i);
-      });
-      mask.fill(1n, b * total, b * total + past[b]! + width);
-    });
-    return {
-      input_ids: tensor('int64', tokens, [rows, width]),
-      attention_mask: tensor('int64', mask, [rows, total]),
-      ...(this.layout.wantsPositions && { position_ids: tensor('int64', positions, [rows, width]) }),
-    };
+    const given: Tensors = {};
+    for (const [name, type] of this.layout.integers) {
+      if (name === 'attention_mask')
+        given[name] = mask(
+          type,
+          past.map((length) => length + width),
+          total,
+        );
+      else if (name === 'input_ids') given[name] = integers(type, ids.flat(), [rows, width]);
+      else
+        given[name] = integers(
+          type,
+          ids.flatMap((row, b) => row.map((_, i) => past[b]! + i)),
+          [rows, width],
+        );
+    }
+    return given;
   }
 }

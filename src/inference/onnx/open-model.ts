@@ -7,8 +7,7 @@ import type { KernelRules } from '../generation/kernel-rules.js';
 import { loadTokenDecoder, readModelJson } from '../generation/token-decoder.js';
 import type { TokenDecoder } from '../generation/text-assembler.js';
 import type { EngineModelInfo, ModelSpec } from '../inference-engine.js';
-import { graphLayout, type GraphLayout } from './graph-layout.js';
-import { readOperators } from './graph-operators.js';
+import { readGraph, textLayout, type TextLayout } from '../../graphs/index.js';
 import { OnnxLanguageModel, type KvMode } from './onnx-language-model.js';
 import { measureKernels, type Kernels } from './kernel-canary.js';
 import { runtimeVersion } from './runtime-version.js';
@@ -42,9 +41,10 @@ export async function openModel(spec: ModelSpec, progress: (fraction: number) =>
   progress(0.15);
   const { session, layout, kvMode } = await openGraph(spec);
   progress(0.9);
-  const kernels = await measureKernels(session, layout, { kvMode, contextLength, rows: spec.rows });
+  const mostRows = layout.cacheKind === 'concat' ? 1 : spec.rows;
+  const kernels = await measureKernels(session, layout, { kvMode, contextLength, rows: mostRows });
   progress(0.95);
-  const { rows, rules } = plan(spec, kernels);
+  const { rows, rules } = plan(mostRows, spec, kernels);
   // A lone row may need the place beside it for its partner.
   const model = new OnnxLanguageModel(session, layout, { rows: Math.max(rows, 2), contextLength, kvMode });
   const info: EngineModelInfo = {
@@ -66,26 +66,30 @@ export async function openModel(spec: ModelSpec, progress: (fraction: number) =>
 }
 
 /** More than two kernel classes: no row can be decoded again as it was, so each has the model to itself (ENGINE 2.8). */
-function plan(spec: ModelSpec, { classes, chunksEqual }: Kernels): { rows: number; rules: KernelRules } {
+function plan(rows: number, spec: ModelSpec, { classes, chunksEqual }: Kernels): { rows: number; rules: KernelRules } {
   const loneRowDiffers = classes === 2;
   return {
-    rows: classes > 2 ? 1 : spec.rows,
+    rows: classes > 2 ? 1 : rows,
     rules: { loneRowDiffers, alwaysBatch: loneRowDiffers && spec.batchInvariant === true, fixedChunks: !chunksEqual },
   };
 }
 
-async function openGraph(spec: ModelSpec): Promise<{ session: OnnxSession; layout: GraphLayout; kvMode: KvMode }> {
+async function openGraph(spec: ModelSpec): Promise<{ session: OnnxSession; layout: TextLayout; kvMode: KvMode }> {
   const path = join(spec.directory, spec.graphFile);
   try {
-    const operators = readOperators(path);
+    const facts = readGraph(path);
+    const layoutOf = ({ inputs, outputs }: OnnxSession): TextLayout => textLayout({ ...facts, inputs, outputs });
+    // Before the runtime reads gigabytes of weights.
+    const { cacheKind } = textLayout(facts);
     const native = openNativeIfPossible(path, spec.threads);
     if (native) {
-      const layout = graphLayout(native.inputs, native.outputs, operators);
+      const layout = layoutOf(native);
+      if (cacheKind === 'concat') return { session: native, layout, kvMode: 'copying' };
       if (await worksInPlace(native, layout)) return { session: native, layout, kvMode: 'in-place' };
       await native.dispose();
     }
     const session = await openPublic(path, { threads: spec.threads });
-    return { session, layout: graphLayout(session.inputs, session.outputs, operators), kvMode: 'copying' };
+    return { session, layout: layoutOf(session), kvMode: 'copying' };
   } catch (cause) {
     // Messages of the system and the runtime name files by full path; the reader of a task has no use for it.
     const reason = (cause as Error).message.replaceAll(spec.directory, '.');

@@ -1,4 +1,4 @@
-import type { GraphLayout } from './graph-layout.js';
+import type { TextLayout } from '../../graphs/index.js';
 import { OnnxLanguageModel, type KvMode } from './onnx-language-model.js';
 import type { OnnxSession } from './session.js';
 
@@ -11,14 +11,14 @@ const TOLERANCE = 1e-2;
  * prefilled and then decoded together twice, in place and by copying. The second decode step reads what the first one
  * wrote, so equal logits mean that the cache was updated in place, at the right positions.
  */
-export async function worksInPlace(session: OnnxSession, layout: GraphLayout): Promise<boolean> {
+export async function worksInPlace(session: OnnxSession, layout: TextLayout): Promise<boolean> {
   if (!session.runInPlace) return false;
   const copying = await probe(session, layout, 'copying');
   const inPlace = await probe(session, layout, 'in-place').catch(() => []);
   return inPlace.length === copying.length && copying.every((value, i) => Math.abs(value - inPlace[i]!) <= TOLERANCE);
 }
 
-async function probe(session: OnnxSession, layout: GraphLayout, kvMode: KvMode): Promise<number[]> {
+async function probe(session: OnnxSession, layout: TextLayout, kvMode: KvMode): Promise<number[]> {
   const model = new OnnxLanguageModel(session, layout, { rows: 2, contextLength: CAPACITY, kvMode });
   const id = (i: number): number => (i * 31 + 7) % layout.vocabularySize;
   const seen: number[] = [];

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
-import type { Tensor, TensorSlot } from './tensor.js';
+import type { TensorSlot } from '../../graphs/index.js';
+import type { Tensor } from './tensor.js';
 
 export type Tensors = Record<string, Tensor>;
 

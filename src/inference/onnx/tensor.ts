@@ -1,24 +1,37 @@
+import type { IntegerType } from '../../graphs/index.js';
+
 /** Element types this engine handles; float16 travels as bit patterns, since Node 20 has no Float16Array. */
-export type ElementType = 'float32' | 'float16' | 'int64';
+export type ElementType = 'float32' | 'float16' | IntegerType;
 export type FloatArray = Float32Array | Uint16Array;
 
 /** A tensor as the runtime takes and gives it. */
 export interface Tensor {
   readonly type: ElementType;
-  readonly data: FloatArray | BigInt64Array;
+  readonly data: FloatArray | BigInt64Array | Int32Array;
   readonly dims: readonly number[];
   readonly location: 'cpu';
 }
 
-/** Name, type and shape of a graph input or output; -1 stands for a dimension that is free. */
-export interface TensorSlot {
-  name: string;
-  type: string;
-  shape: number[];
-}
-
 export function tensor(type: ElementType, data: Tensor['data'], dims: readonly number[]): Tensor {
   return { type, data, dims, location: 'cpu' };
+}
+
+/** Numbers as a tensor of the type that the graph wants. */
+export function integers(type: IntegerType, values: readonly number[], dims: readonly number[]): Tensor {
+  return tensor(type, type === 'int64' ? BigInt64Array.from(values, BigInt) : Int32Array.from(values), dims);
+}
+
+/** The mask of rows with `lengths` tokens each, as wide as the longest: ones on the left (ENGINE 2.9). */
+export function mask(type: IntegerType, lengths: readonly number[], total: number): Tensor {
+  const dims = [lengths.length, total];
+  if (type === 'int32') {
+    const data = new Int32Array(lengths.length * total);
+    lengths.forEach((length, b) => data.fill(1, b * total, b * total + length));
+    return tensor(type, data, dims);
+  }
+  const data = new BigInt64Array(lengths.length * total);
+  lengths.forEach((length, b) => data.fill(1n, b * total, b * total + length));
+  return tensor(type, data, dims);
 }
 
 export function floats(type: 'float32' | 'float16', length: number): FloatArray {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { graphLayout, UnsupportedGraph } from './graph-layout.js';
-import type { TensorSlot } from './tensor.js';
+import { textLayout, UnsupportedGraph, type TextLayout } from './text-layout.js';
+import type { TensorSlot } from './tensor-slot.js';
 
 const GQA = 'com.microsoft.GroupQueryAttention';
 const cache = (name: string, shape = [-1, 2, -1, 32]): TensorSlot => ({ name, type: 'float16', shape });
@@ -20,19 +20,34 @@ const without = (slots: TensorSlot[], name: string): TensorSlot[] => slots.filte
 const changed = (slots: TensorSlot[], name: string, change: Partial<TensorSlot>): TensorSlot[] =>
   slots.map((slot) => (slot.name === name ? { ...slot, ...change } : slot));
 
+const layout = (inputs: TensorSlot[], outputs: TensorSlot[], operators: Map<string, number>): TextLayout =>
+  textLayout({ inputs, outputs, operators, functionDomains: new Set(['local']) });
+
 describe('the layout of a graph', () => {
   it('takes names, types and shapes from the metadata, in whatever order they come', () => {
-    expect(graphLayout(INPUTS, OUTPUTS, OPERATORS)).toEqual({
+    expect(layout(INPUTS, OUTPUTS, OPERATORS)).toEqual({
       caches: [
         { past: 'past_key_values.0.key', present: 'present.0.key', type: 'float16', heads: 2, headSize: 32 },
         { past: 'past_key_values.0.value', present: 'present.0.value', type: 'float16', heads: 2, headSize: 48 },
       ],
+      cacheKind: 'in-place',
+      integers: new Map([
+        ['input_ids', 'int64'],
+        ['attention_mask', 'int64'],
+      ]),
       logitsType: 'float32',
       vocabularySize: 100,
-      wantsPositions: false,
     });
-    const positions = [...INPUTS, { name: 'position_ids', type: 'int64', shape: [-1, -1] }];
-    expect(graphLayout(positions, OUTPUTS, OPERATORS).wantsPositions).toBe(true);
+    const positions = [...INPUTS, { name: 'position_ids', type: 'int32', shape: [-1, -1] }];
+    expect(layout(positions, OUTPUTS, OPERATORS).integers.get('position_ids')).toBe('int32');
+  });
+
+  it('tells graphs apart whose cache grows by Concat', () => {
+    const operators = new Map([
+      ['Concat', 7],
+      ['local.Rotary', 1],
+    ]);
+    expect(layout(INPUTS, OUTPUTS, operators).cacheKind).toBe('concat');
   });
 
   it.each<[string, TensorSlot[], TensorSlot[], Map<string, number>]>([
@@ -44,7 +59,7 @@ describe('the layout of a graph', () => {
     ],
     ['input past_conv.0', [...INPUTS, cache('past_conv.0')], OUTPUTS, OPERATORS],
     ['input attention_mask', without(INPUTS, 'attention_mask'), OUTPUTS, OPERATORS],
-    ['input input_ids is int32', changed(INPUTS, 'input_ids', { type: 'int32' }), OUTPUTS, OPERATORS],
+    ['input input_ids is float32', changed(INPUTS, 'input_ids', { type: 'float32' }), OUTPUTS, OPERATORS],
     ['input past_key_values.0.key', INPUTS.slice(0, 2), OUTPUTS, OPERATORS],
     [
       'input past_key_values.0.key has the shape [-1, 2, 512, 32]',
@@ -61,9 +76,12 @@ describe('the layout of a graph', () => {
     ['output present.0.key', INPUTS, without(OUTPUTS, 'present.0.key'), OPERATORS],
     ['output logits is missing', INPUTS, without(OUTPUTS, 'logits'), OPERATORS],
     ['output logits has the shape [-1, 100]', INPUTS, changed(OUTPUTS, 'logits', { shape: [-1, 100] }), OPERATORS],
-    [`operator ${GQA} occurs 0 times`, INPUTS, OUTPUTS, new Map([['Concat', 2]])],
+    [`operator ${GQA} occurs 2 times`, INPUTS, OUTPUTS, new Map([[GQA, 2]])],
+    ['nor a Concat for each', INPUTS, OUTPUTS, new Map([['Concat', 1]])],
+    ['operator acme.Magic', INPUTS, OUTPUTS, new Map([...OPERATORS, ['acme.Magic', 1]])],
+    ['operator com.microsoft.MultiHeadAttention', INPUTS, OUTPUTS, new Map([['com.microsoft.MultiHeadAttention', 1]])],
   ])('refuses what it cannot run, by name: %s', (named, inputs, outputs, operators) => {
-    expect(() => graphLayout(inputs, outputs, operators)).toThrow(UnsupportedGraph);
-    expect(() => graphLayout(inputs, outputs, operators)).toThrow(named);
+    expect(() => layout(inputs, outputs, operators)).toThrow(UnsupportedGraph);
+    expect(() => layout(inputs, outputs, operators)).toThrow(named);
   });
 });

@@ -1,0 +1,4 @@
+export { locationFault } from './external-file.js';
+export { readGraph, type ExternalFile, type GraphFacts } from './read-graph.js';
+export { type TensorSlot } from './tensor-slot.js';
+export { textLayout, UnsupportedGraph, type CacheSlot, type IntegerType, type TextLayout } from './text-layout.js';
