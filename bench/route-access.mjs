@@ -22,7 +22,7 @@ export default async function routeAccess() {
   const owner = (await readFile(join(dataDir, 'owner-token'), 'utf8')).trim();
   const issue = async (scopes) => {
     const { units } = app.get(Store, { strict: false });
-    const { token } = await units.run((tx) => createClient(tx, { name: 'bench', scopes, expiresAt: null }));
+    const { token } = await units.run((tx) => createClient(tx, { name: 'bench', scopes, lifeSeconds: null }));
     return token;
   };
   const mine = await call(url, 'POST', '/v1/responses', owner, { model: 'pocket', input: 'Hi', background: true });

@@ -25,7 +25,7 @@ export default async function tokenChecks([count = '20000']) {
     busyTimeoutMs: 5_000,
     ballastBytes: 0,
   });
-  const draft = { name: 'app', scopes: ['tasks:read'], expiresAt: null };
+  const draft = { name: 'app', scopes: ['tasks:read'], lifeSeconds: null };
   const { token } = await store.units.run((tx) => createClient(tx, draft));
   const directory = new ClientDirectory(store.reader, store.units);
   await directory.authenticate(`Bearer ${token}`);

@@ -82,8 +82,8 @@ export class ClientsController {
     @Body() { name, scopes, expires_in: life }: CreateClientDto,
     @RequestOrigin() origin: Origin,
   ): Promise<ClientObject & { token: string }> {
-    const expiresAt = life == null ? null : Date.now() + life * 1000;
-    return issuedToWire(await this.clients.create(caller, { name, scopes, expiresAt }, origin));
+    const draft = { name, scopes, lifeSeconds: life ?? null };
+    return issuedToWire(await this.clients.create(caller, draft, origin));
   }
 
   @Get('me')

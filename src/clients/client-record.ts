@@ -36,8 +36,8 @@ export interface ClientRow {
 export interface ClientDraft {
   name: string;
   scopes: readonly Scope[];
-  /** Epoch milliseconds; null: never. */
-  expiresAt: number | null;
+  /** Seconds that its token is good for; null: until it is revoked. */
+  lifeSeconds: number | null;
   /** Id of the client that lets it in. */
   createdBy?: string | null;
 }
@@ -52,6 +52,7 @@ export interface IssuedToken {
 export async function createClient(tx: Tx, draft: ClientDraft): Promise<IssuedToken> {
   const token = newAccessToken();
   const id = newIdentifier('cli');
+  const now = Date.now();
   await tx.execute(
     `INSERT INTO clients (id, name, owner, scopes, token_hash, token_hint, created_at, expires_at, created_by)
      VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?)`,
@@ -61,8 +62,8 @@ export async function createClient(tx: Tx, draft: ClientDraft): Promise<IssuedTo
       JSON.stringify(draft.scopes),
       hashOf(token),
       hintOf(token),
-      Date.now(),
-      draft.expiresAt,
+      now,
+      draft.lifeSeconds === null ? null : now + draft.lifeSeconds * 1000,
       draft.createdBy ?? null,
     ],
   );

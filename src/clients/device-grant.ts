@@ -100,9 +100,12 @@ export class DeviceGrant {
       await this.audit.record(tx, { action: 'pairing.denied', object: row.id, origin });
       return 'access_denied';
     }
-    const life = row.token_expires_in;
-    const expiresAt = life === null ? null : Date.now() + life * 1000;
-    const issued = await createClient(tx, { name: row.client_name, scopes, expiresAt, createdBy: row.decided_by });
+    const issued = await createClient(tx, {
+      name: row.client_name,
+      scopes,
+      lifeSeconds: row.token_expires_in,
+      createdBy: row.decided_by,
+    });
     const { affected } = await tx.execute(
       `UPDATE pairings SET status = 'consumed', client_id = ? WHERE id = ? AND status = 'approved'`,
       [issued.client.id, row.id],
