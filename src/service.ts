@@ -18,7 +18,7 @@ import {
 } from './operations/index.js';
 import { EphemeralResponses } from './responses/index.js';
 import { ExpiryClock, RetentionSchedule } from './retention/index.js';
-import { RevokedWork, TaskRecovery, TaskRunner, TaskStop } from './tasks/index.js';
+import { QueueTimeout, RevokedWork, TaskRecovery, TaskRunner, TaskStop } from './tasks/index.js';
 
 /** Answers that are being written when everything else has ended get this long to reach their clients. */
 const LAST_ANSWERS_MS = 2000;
@@ -72,6 +72,7 @@ export class Service {
     if (this.readiness.isStopping) return;
     this.readiness.ready();
     await this.app.get(TaskRunner).start();
+    await this.app.get(QueueTimeout).start();
     this.app.get(RetentionSchedule).start();
     this.notices.emit('service.ready', { recovered: report.total });
   }
@@ -92,6 +93,7 @@ export class Service {
     this.notices.emit('service.stopping', { signal, grace_seconds: stopGraceSeconds });
     this.readiness.stopping();
     const tasks = this.app.get(TaskStop);
+    await this.stage('stop the time limit of waiting', () => this.app.get(QueueTimeout).stop());
     await this.stage('stop claiming', () => tasks.stopClaiming());
     await this.stage('stop retention', () => this.app.get(RetentionSchedule).stop());
     await this.stage('close readers', () => this.app.get(EventStreams).closeReaders());

@@ -1,4 +1,5 @@
 export { IdempotencyKeys } from './idempotency-keys.js';
+export { QueueTimeout } from './queue-timeout.js';
 export { type KeyHolders } from './key-holders.js';
 export { RevokedWork } from './revoked-work.js';
 export { TaskCancellation } from './task-cancellation.js';

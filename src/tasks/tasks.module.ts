@@ -17,6 +17,7 @@ import { TaskEnd } from './task-end.js';
 import { TaskExecution } from './task-execution.js';
 import { TaskHandlers } from './task-handlers.js';
 import { TaskJournal } from './task-journal.js';
+import { QueueTimeout } from './queue-timeout.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
 import { TaskObjects } from './task-objects.js';
 import { TaskQueries } from './task-queries.js';
@@ -30,6 +31,7 @@ import { TasksController } from './tasks.controller.js';
 
 const published = [
   IdempotencyKeys,
+  QueueTimeout,
   RevokedWork,
   TaskHandlers,
   TaskLifecycleService,
