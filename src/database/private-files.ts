@@ -1,8 +1,26 @@
 import { mkdir, open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 /** The folder with prompts, answers and token hashes: its owner only. An existing folder keeps its mode. */
 export async function ensurePrivateDirectory(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  const missing: string[] = [];
+  for (let at = path; !(await isDirectory(at)); at = dirname(at)) missing.unshift(at);
+  // Not `recursive`: below /proc Node goes round for ever.
+  for (const folder of missing) await makeDirectory(folder);
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory() || dirname(path) === path,
+    () => dirname(path) === path,
+  );
+}
+
+/** Somebody else may be quicker. */
+async function makeDirectory(path: string): Promise<void> {
+  await mkdir(path, { mode: 0o700 }).catch(async (error: unknown) => {
+    if (!(await isDirectory(path))) throw error;
+  });
 }
 
 /** Creates the file empty and readable by its owner only; SQLite gives `-wal` and `-shm` the mode of their database. */

@@ -1,3 +1,4 @@
+import type { StoreReader } from './store-reader.js';
 import type { Tx } from './tx.js';
 
 /*
@@ -6,8 +7,8 @@ import type { Tx } from './tx.js';
  */
 
 /** The stored value, or null. */
-export async function readFact(tx: Tx, key: string): Promise<string | null> {
-  const [row] = await tx.query<{ value: string }>('select value from service_config where key = ?', [key]);
+export async function readFact(from: Tx | StoreReader, key: string): Promise<string | null> {
+  const [row] = await from.query<{ value: string }>('select value from service_config where key = ?', [key]);
   return row?.value ?? null;
 }
 

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
-import { StoreReader } from '../database/index.js';
+import { readFact, StoreReader } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { EventFeed, type FeedSubscription } from './event-feed.js';
 import { readEvents, type StoredEvent } from './task-log.js';
@@ -37,7 +37,7 @@ export class TaskEventStream {
   /** Throws task_not_found, event_log_expired, or invalid_cursor when the cursor lies behind the last number. */
   async open(taskId: string, after: number): Promise<OpenedLog> {
     const head = await this.head(taskId);
-    if (after > head.last_sequence_number) throw beyondEnd(after, head.last_sequence_number);
+    if (after > head.last_sequence_number) throw await this.beyondEnd(after, head.last_sequence_number);
     return {
       finished: isTerminal(head.status),
       lastSequenceNumber: head.last_sequence_number,
@@ -48,7 +48,7 @@ export class TaskEventStream {
   /** One page of stored events behind a number. Throws as `open` does. */
   async page(taskId: string, after: number, limit: number): Promise<{ events: StoredEvent[]; hasMore: boolean }> {
     const head = await this.head(taskId);
-    if (after > head.last_sequence_number) throw beyondEnd(after, head.last_sequence_number);
+    if (after > head.last_sequence_number) throw await this.beyondEnd(after, head.last_sequence_number);
     const events = await readEvents(this.reader, taskId, after, limit + 1);
     // Retention may have begun since the head was read; what is left of a log must not look like the whole.
     const missing = events.length < Math.min(limit + 1, head.last_sequence_number - after);
@@ -68,6 +68,16 @@ export class TaskEventStream {
     } finally {
       subscription.close();
     }
+  }
+
+  /** A store that was put back from a copy has another incarnation, and gives numbers out again (WIRE B5). */
+  private async beyondEnd(after: number, last: number): Promise<DomainError> {
+    const incarnation = (await readFact(this.reader, 'incarnation')) ?? '1';
+    return new DomainError(
+      'invalid_cursor',
+      `The cursor ${after} lies behind the last event, ${last} (incarnation ${incarnation} of the store).`,
+      { param: 'starting_after' },
+    );
   }
 
   /** Status and last number in one statement. */
@@ -148,12 +158,6 @@ async function untilEnd(subscription: FeedSubscription, signal: AbortSignal): Pr
     const events = subscription.take();
     if (events === null || events.length === 0 || EventFeed.endsLog(events)) return;
   }
-}
-
-function beyondEnd(after: number, last: number): DomainError {
-  return new DomainError('invalid_cursor', `The cursor ${after} lies behind the last event, ${last}.`, {
-    param: 'starting_after',
-  });
 }
 
 function expired(): DomainError {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { open, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sqlite3 from 'sqlite3';
@@ -106,6 +107,12 @@ describe('a start that cannot be (OPERATE 1.2)', { timeout: 120_000 }, () => {
     const lines = service.output.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
     expect(lines).toEqual([expect.stringMatching(reason)]);
     expect((await readFile(file)).equals(before)).toBe(true);
+  });
+
+  it.runIf(existsSync('/proc/self'))('a data directory that cannot be made ends with 1 and names it', async () => {
+    const service = await launch({ env: { LMSP_DATA_DIR: '/proc/lmsp/data' } });
+    expect(await service.exit()).toBe(1);
+    expect(service.output.trim().split('\n')).toEqual([expect.stringContaining('/proc/lmsp')]);
   });
 
   it('a port that is taken ends with 1 and says so', async () => {

@@ -63,7 +63,10 @@ describe('replay (WIRE B5)', () => {
     if (ended) await complete(task);
     const { lastSequenceNumber: last } = await lab.task(task.id);
     for (const cursor of [last + 1, last + 5, 2 ** 53]) {
-      await expect(lab.stream.open(task.id, cursor)).rejects.toMatchObject({ code: 'invalid_cursor' });
+      await expect(lab.stream.open(task.id, cursor)).rejects.toMatchObject({
+        code: 'invalid_cursor',
+        message: expect.stringContaining(`last event, ${last} (incarnation 1`) as string,
+      });
       await expect(lab.stream.page(task.id, cursor, 10)).rejects.toMatchObject({ code: 'invalid_cursor' });
     }
     await expect(lab.stream.open(task.id, last)).resolves.toBeDefined();
