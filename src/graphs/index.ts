@@ -1,3 +1,4 @@
+export { encoderLayout, rowsInterfere, type EncoderLayout } from './encoder-layout.js';
 export { locationFault } from './external-file.js';
 export { readGraph, type ExternalFile, type GraphFacts } from './read-graph.js';
 export { type TensorSlot } from './tensor-slot.js';

@@ -14,6 +14,7 @@ export {
   type KernelClass,
   type LoggedToken,
   type ModelSpec,
+  type OpenedModel,
   type OpenOptions,
   type ReplayedStep,
   RunnerLost,
@@ -21,7 +22,19 @@ export {
   type SamplingParameters,
 } from './inference-engine.js';
 export { PROMPT_CODEC, type ChatMessage, type PromptCodec } from './prompt-codec.js';
-export { ProcessEngine, type ProcessEngineOptions, type RunnerLog } from './process/process-engine.js';
+export {
+  ENCODING_ENGINE,
+  TextRefused,
+  type Encoded,
+  type EncoderInfo,
+  type EncoderModel,
+  type EncoderSpec,
+  type EncodingEngine,
+  type EncodingRequest,
+} from './encoding/encoding-engine.js';
+export { ProcessEncodingEngine, type ProcessEncodingEngineOptions } from './process/process-encoding-engine.js';
+export { ProcessEngine, type ProcessEngineOptions } from './process/process-engine.js';
+export { type RunnerLog } from './process/runner-start.js';
 export { endLeftoverRunners } from './process/runner-list.js';
 export { WorkerPromptCodec, type WorkerPromptCodecOptions } from './text/worker-prompt-codec.js';
 export { TextAssembler, type AssembledStep, type TokenDecoder } from './generation/text-assembler.js';

@@ -190,23 +190,29 @@ export interface EngineActivity {
   silentMs: number;
 }
 
-/** An opened model: one child process that owns session, KV slab, scheduler, sampler, detokeniser and stop scan. */
-export interface EngineModel {
-  readonly info: EngineModelInfo;
-  /** This process's incarnation; fences the writes of tasks that ran on it. */
-  readonly incarnation: string;
+/** An opened model of any kind: one child process. */
+export interface OpenedModel {
+  /** `exact`: null where nothing is resumed. */
+  readonly info: { readonly exact: ExactPromises | null; readonly residentBytes: number; readonly warnings: string[] };
   /** Settles when the process is gone, by close() or by accident; never rejects. */
   readonly gone: Promise<RunnerEnd>;
   /** What it is doing at the moment; for figures, never for decisions. */
   activity(): Promise<EngineActivity>;
+  /** Ends the process at once; work under way is lost. */
+  close(): Promise<void>;
+}
+
+/** An opened text model: its process owns session, KV slab, scheduler, sampler, detokeniser and stop scan. */
+export interface EngineModel extends OpenedModel {
+  readonly info: EngineModelInfo;
+  /** This process's incarnation; fences the writes of tasks that ran on it. */
+  readonly incarnation: string;
   /**
    * Starts a generation; waits inside the engine while all rows are taken. Throws
    * DomainError: invalid_value (an id out of range, a name in use), context_length_exceeded (prompt >= contextLength; the
    * message has both numbers), queue_full (the bound of waiting generations).
    */
   generate(request: GenerationRequest, listener: GenerationListener): Generation;
-  /** Ends the process at once; running generations end as `lost`. */
-  close(): Promise<void>;
 }
 
 /** The process died while it opened the model. Whose fault that was is not known: another try may do. */

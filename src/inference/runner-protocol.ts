@@ -1,10 +1,22 @@
 import type { EngineModelInfo, GenerationRequest, ModelSpec } from './inference-engine.js';
 import type { TurnReport } from './generation/scheduler.js';
 
-/** Messages between the service and a runner; `advanced` serialisation, in order, in both directions. */
+/** The first message to any runner. */
+export interface OpenMessage<Spec> {
+  kind: 'open';
+  spec: Spec;
+}
+
+/** What any runner says while it opens its model. */
+export type OpeningMessage<Info> =
+  | { kind: 'progress'; fraction: number }
+  | { kind: 'ready'; info: Info }
+  /** The model cannot be opened; the runner ends. */
+  | { kind: 'refused'; message: string };
+
+/** Messages between the service and a runner of a text model; `advanced` serialisation, in order, in both directions. */
 export type ToRunner =
-  /** Once, first. */
-  | { kind: 'open'; spec: ModelSpec }
+  | OpenMessage<ModelSpec>
   | { kind: 'generate'; request: GenerationRequest }
   | { kind: 'cancel'; id: string }
   /** Others may run beside it. */
@@ -13,9 +25,6 @@ export type ToRunner =
   | { kind: 'acknowledge'; steps: [string, number][] };
 
 export type FromRunner =
-  | { kind: 'progress'; fraction: number }
-  | { kind: 'ready'; info: EngineModelInfo }
-  /** The model cannot be opened; the runner ends. */
-  | { kind: 'refused'; message: string }
+  | OpeningMessage<EngineModelInfo>
   /** One per turn. `received`: messages taken in so far, `open` left out. */
   | { kind: 'report'; report: TurnReport; received: number };

@@ -16,5 +16,13 @@ export function embeddedModels(folder = join(packageRoot(), 'models')): Embedded
       capabilities: ['text', 'chat'],
       aliases: [],
     },
+    {
+      id: 'pocket-embed',
+      type: 'embedding',
+      directory: join(folder, 'pocket-embed'),
+      graphFile: 'onnx/model.onnx',
+      capabilities: ['embeddings'],
+      aliases: [],
+    },
   ];
 }

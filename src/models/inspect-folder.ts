@@ -19,8 +19,10 @@ export type FolderInspection =
       sizeBytes: number;
       /** What the folder's own SHA256SUMS says the digest is; null without that file. */
       declared: string | null;
-      /** Longest prompt and output by config.json, tokens; null where it does not say. */
+      /** Longest prompt and output, or for an encoder longest text, as its files say, tokens; null: they do not say. */
       contextLength: number | null;
+      /** Numbers of a token's vector by config.json; null where it does not say. */
+      hiddenSize: number | null;
     }
   | { outcome: 'missing'; message: string }
   /** A file that is none, or lies outside the folder by way of a link. */
@@ -46,7 +48,10 @@ export function inspectFolder({ directory, graphFile }: FolderToInspect): Folder
       digest: digestOf(found),
       sizeBytes: found.reduce((sum, file) => sum + file.sizeBytes, 0),
       declared: readDeclared(root, graphFile),
-      contextLength: readContextLength(root),
+      contextLength:
+        readCount(root, 'sentence_bert_config.json', 'max_seq_length') ??
+        readCount(root, 'config.json', 'max_position_embeddings'),
+      hiddenSize: readCount(root, 'config.json', 'hidden_size') ?? readCount(root, 'config.json', 'dim'),
     };
   } catch (error) {
     if (error instanceof FolderRefused) return { outcome: 'refused', message: error.message };
@@ -113,12 +118,11 @@ function readDeclared(root: string, graphFile: string): string | null {
   return file === null ? null : declaredDigest(readFileSync(file, 'utf8'), graphFile);
 }
 
-/** A config.json that is no JSON is the engine's to complain about: here it only leaves the length unknown. */
-function readContextLength(root: string): number | null {
+/** Above zero. A file that is no JSON is the engine's to complain about: here it only leaves the number unknown. */
+function readCount(root: string, file: string, field: string): number | null {
   try {
-    const config = JSON.parse(readFileSync(join(root, 'config.json'), 'utf8')) as { max_position_embeddings?: unknown };
-    const length = config.max_position_embeddings;
-    return Number.isSafeInteger(length) && Number(length) > 0 ? Number(length) : null;
+    const value = (JSON.parse(readFileSync(join(root, file), 'utf8')) as Record<string, unknown>)[field];
+    return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : null;
   } catch {
     return null;
   }

@@ -7,9 +7,16 @@ import type { EmbeddedModel } from './embedded-models.js';
 import { FolderInspector } from './folder-inspector.js';
 import type { FolderInspection } from './inspect-folder.js';
 import { toModelObject, type ModelObject, type ModelRuntime } from './model-object.js';
-import type { ModelRecord } from './model-record.js';
+import type { ModelRecord, ModelType } from './model-record.js';
 import { selectModel, selectModels, updateQuarantine, updateVerdict, upsertEmbedded } from './model-rows.js';
-import { modelLoadFailed, modelNotFound, modelQuarantined, modelUnavailable, reasonOf } from './models.errors.js';
+import {
+  modelLoadFailed,
+  modelNotFound,
+  modelQuarantined,
+  modelUnavailable,
+  reasonOf,
+  wrongKind,
+} from './models.errors.js';
 import { changes, judge, type VerdictOccasion } from './verdict.js';
 
 /** Which models there are, and whether their files are what they were when they were registered. */
@@ -53,9 +60,14 @@ export class ModelCatalogue {
     return record;
   }
 
-  /** The model that a create names. Throws model_not_found, and model_unavailable if it is known to be broken. */
-  async usable(name: string): Promise<ModelRecord> {
+  /**
+   * The model that a request names. Throws model_not_found, unsupported_value if it is of another type, and
+   * model_unavailable if it is known to be broken.
+   */
+  async usable(name: string, type: ModelType = 'llm'): Promise<ModelRecord> {
     const record = await this.get(name);
+    if (record.type !== type)
+      throw wrongKind(`'${record.id}' is of type ${record.type}, this needs one of type ${type}.`);
     if (record.state === 'missing' || record.state === 'error') throw modelUnavailable(record);
     if (record.quarantinedAt !== null) throw modelQuarantined(record.id);
     return record;

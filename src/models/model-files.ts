@@ -14,6 +14,8 @@ const OPTIONAL_FILES = [
   'generation_config.json',
   'special_tokens_map.json',
   'chat_template.jinja',
+  'modules.json',
+  'sentence_bert_config.json',
   '1_Pooling/config.json',
 ] as const;
 

@@ -1,8 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
-import { INFERENCE_ENGINE, type EngineModel, type InferenceEngine } from '../inference/index.js';
+import {
+  ENCODING_ENGINE,
+  INFERENCE_ENGINE,
+  type EncodingEngine,
+  type InferenceEngine,
+  type OpenedModel,
+} from '../inference/index.js';
 import { Notices } from '../notices/index.js';
 import { ModelCatalogue } from './model-catalogue.js';
+import type { ModelRecord } from './model-record.js';
 import { asLoadError, reasonOf } from './models.errors.js';
 
 /** Verifies a model's files and has the engine open them: one model at a time, since a load takes all cores and disk. */
@@ -15,26 +22,22 @@ export class ModelLoader {
     @Inject(INFERENCE_ENGINE) private readonly engine: InferenceEngine,
     @Inject(CONFIG) private readonly config: Config,
     private readonly notices: Notices,
+    @Inject(ENCODING_ENGINE) private readonly encoders: EncodingEngine,
   ) {}
 
   /** Rejects with DomainError: model_not_found, model_load_failed, insufficient_resources. */
-  open(id: string, signal: AbortSignal): Promise<EngineModel> {
+  open(id: string, signal: AbortSignal): Promise<OpenedModel> {
     const load = this.last.then(() => this.openNow(id, signal));
     this.last = load.catch(() => undefined);
     return load;
   }
 
-  private async openNow(id: string, signal: AbortSignal): Promise<EngineModel> {
+  private async openNow(id: string, signal: AbortSignal): Promise<OpenedModel> {
     signal.throwIfAborted();
     const since = performance.now();
     this.notices.emit('model.loading', { model: id });
     try {
-      const { directory, graphFile, digest } = await this.catalogue.verify(id, signal);
-      const { maxRows, threads, batchInvariant } = this.config;
-      // With 0 rows nothing is claimed, yet a model may be loaded by hand.
-      const rows = Math.max(maxRows, 1);
-      const spec = { id, directory, graphFile, rows, threads, digest: digest ?? '', batchInvariant };
-      const model = await this.engine.open(spec, { signal });
+      const model = await this.openVerified(await this.catalogue.verify(id, signal), signal);
       this.tellLoaded(id, model, performance.now() - since);
       return model;
     } catch (cause) {
@@ -46,12 +49,22 @@ export class ModelLoader {
     }
   }
 
-  private tellLoaded(id: string, { info }: EngineModel, durationMs: number): void {
-    const { kvMode, residentBytes, warnings } = info;
+  private openVerified(record: ModelRecord, signal: AbortSignal): Promise<OpenedModel> {
+    const { id, type, directory, graphFile, digest } = record;
+    const { maxRows, threads, batchInvariant } = this.config;
+    if (type !== 'llm') return this.encoders.open({ id, task: type, directory, graphFile, threads }, { signal });
+    // With 0 rows nothing is claimed, yet a model may be loaded by hand.
+    const rows = Math.max(maxRows, 1);
+    const spec = { id, directory, graphFile, rows, threads, digest: digest ?? '', batchInvariant };
+    return this.engine.open(spec, { signal });
+  }
+
+  private tellLoaded(id: string, { info }: OpenedModel, durationMs: number): void {
+    const { residentBytes, warnings } = info;
     this.notices.emit('model.loaded', {
       model: id,
       duration_ms: Math.round(durationMs),
-      kv_mode: kvMode,
+      kv_mode: 'kvMode' in info ? String(info.kvMode) : 'none',
       resident_bytes: residentBytes,
     });
     for (const reason of warnings) this.notices.emit('model.warning', { model: id, reason });

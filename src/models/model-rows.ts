@@ -50,7 +50,8 @@ export async function updateQuarantine(tx: Tx, id: string, at: number | null, no
 /** Stores what an inspection of the files said. To be called in the unit that read `seen`. */
 export async function updateVerdict(tx: Tx, seen: ModelRecord, verdict: Verdict, now: number): Promise<void> {
   await tx.execute(
-    `UPDATE models SET state = ?, error = ?, digest = ?, size_bytes = ?, context_length = ?, updated_at = ?
+    `UPDATE models SET state = ?, error = ?, digest = ?, size_bytes = ?, context_length = ?,
+       embedding_dimensions = ?, updated_at = ?
      WHERE id = ? AND digest IS NOT DISTINCT FROM ?`,
     [
       verdict.state,
@@ -58,6 +59,7 @@ export async function updateVerdict(tx: Tx, seen: ModelRecord, verdict: Verdict,
       verdict.digest,
       verdict.sizeBytes,
       verdict.contextLength,
+      verdict.embeddingDimensions,
       now,
       seen.id,
       seen.digest,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { EngineModel } from '../inference/index.js';
+import type { EncoderModel, EngineModel, OpenedModel } from '../inference/index.js';
 import { MeteredModel, type GenerationFigures } from './metered-model.js';
 import type { ModelRuntime } from './model-object.js';
+import { wrongKind } from './models.errors.js';
 
 /** A held place among the rows of one load of a model; unload waits for it (HOUSE 6). */
 export interface ModelSeat {
@@ -14,6 +15,8 @@ export interface ModelSeat {
   readonly resident: boolean;
   /** Rejects with DomainError: model_load_failed, model_not_found, insufficient_resources, server_shutting_down. */
   readonly model: Promise<EngineModel>;
+  /** As `model`, of an embedding or rerank model: either rejects with unsupported_value where the model is of the other kind. */
+  readonly encoder: Promise<EncoderModel>;
   /** Idempotent. */
   release(): void;
 }
@@ -25,12 +28,12 @@ export class Incarnation {
   /** Seats that are held. */
   seats = 0;
   /** The opened model; null while it is being loaded. */
-  opened: EngineModel | null = null;
+  opened: OpenedModel | null = null;
   /** Epoch milliseconds, for showing. */
   loadedAt: number | null = null;
-  readonly model: Promise<EngineModel>;
+  readonly model: Promise<OpenedModel>;
 
-  constructor(open: (incarnation: Incarnation) => Promise<EngineModel>) {
+  constructor(open: (incarnation: Incarnation) => Promise<OpenedModel>) {
     this.model = open(this);
     // Each holder of a seat looks at the promise when it gets to it; a load nobody looks at is no crash.
     this.model.catch(() => undefined);
@@ -48,8 +51,10 @@ export class Incarnation {
   seat(released: () => void, generated: (figures: GenerationFigures) => void): ModelSeat {
     this.seats += 1;
     const since = performance.now();
-    const model = this.model.then((opened) => new MeteredModel(opened, since, generated));
-    model.catch(() => undefined);
+    const model = this.model.then((opened) => new MeteredModel(textModel(opened), since, generated));
+    const encoder = this.model.then(encoderModel);
+    // A holder looks at the one it needs.
+    for (const kind of [model, encoder]) kind.catch(() => undefined);
     const owner = (): string => this.owner;
     let held = true;
     return {
@@ -58,6 +63,7 @@ export class Incarnation {
       },
       resident: this.opened !== null,
       model,
+      encoder,
       release: () => {
         if (!held) return;
         held = false;
@@ -66,4 +72,14 @@ export class Incarnation {
       },
     };
   }
+}
+
+function textModel(opened: OpenedModel): EngineModel {
+  if ('generate' in opened) return opened as EngineModel;
+  throw wrongKind('It makes no text.');
+}
+
+function encoderModel(opened: OpenedModel): EncoderModel {
+  if ('encode' in opened) return opened as EncoderModel;
+  throw wrongKind('It makes text.');
 }

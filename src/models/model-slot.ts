@@ -2,8 +2,8 @@ import { ServiceStopping } from '../errors/index.js';
 import {
   RunnerLost,
   type EngineActivity,
-  type EngineModel,
   type ExactPromises,
+  type OpenedModel,
   type RunnerEnd,
 } from '../inference/index.js';
 import type { GenerationFigures } from './metered-model.js';
@@ -25,7 +25,7 @@ export interface SlotSurroundings {
   /** Aborts when the service stops: no load starts and no seat is given from then on. */
   readonly stopping: AbortSignal;
   /** Verifies and opens the model; loads of all models run one at a time. */
-  open(modelId: string): Promise<EngineModel>;
+  open(modelId: string): Promise<OpenedModel>;
   /** The process died although nobody ended it. */
   lost(modelId: string, reason: string, stalled: boolean): void;
   /** It died so once too often, and no row is to blame: nothing is to be loaded until a person says so. */
@@ -181,7 +181,7 @@ export class ModelSlot {
     return this.current;
   }
 
-  private async open(incarnation: Incarnation): Promise<EngineModel> {
+  private async open(incarnation: Incarnation): Promise<OpenedModel> {
     try {
       const model = await this.openTwice(incarnation);
       if (this.stopping) {
@@ -199,7 +199,7 @@ export class ModelSlot {
   }
 
   /** A process that dies while it loads gets a second try; who waits for the load stays (WIRE B4 row 15). */
-  private async openTwice(incarnation: Incarnation): Promise<EngineModel> {
+  private async openTwice(incarnation: Incarnation): Promise<OpenedModel> {
     try {
       return await this.surroundings.open(this.modelId);
     } catch (error) {
@@ -209,7 +209,7 @@ export class ModelSlot {
     }
   }
 
-  private opened(incarnation: Incarnation, model: EngineModel): void {
+  private opened(incarnation: Incarnation, model: OpenedModel): void {
     const { clock } = this.surroundings;
     const since = clock.now();
     this.exact = model.info.exact;

@@ -41,6 +41,11 @@ export function waitingRoomFull(waiting: string): DomainError {
   });
 }
 
+/** The request names a model of another type. */
+export function wrongKind(what: string): DomainError {
+  return new DomainError('unsupported_value', `The model cannot do this. ${what}`, { param: 'model' });
+}
+
 /** The codes a task that waits for its model may fail with (WIRE B4 row 5). */
 const LOAD_CODES: readonly ErrorCode[] = [
   'model_load_failed',

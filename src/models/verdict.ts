@@ -2,7 +2,7 @@ import type { FolderInspection } from './inspect-folder.js';
 import type { ModelFault, ModelRecord } from './model-record.js';
 
 /** What the files of a model mean for its row. */
-export interface Verdict extends Pick<ModelRecord, 'digest' | 'sizeBytes' | 'contextLength'> {
+export interface Verdict extends Pick<ModelRecord, 'digest' | 'sizeBytes' | 'contextLength' | 'embeddingDimensions'> {
   state: 'available' | 'missing' | 'error';
   error: ModelFault | null;
 }
@@ -15,9 +15,9 @@ export type VerdictOccasion = 'starting' | 'loading';
  * Only the files of an embedded model may change, with the package: then its own SHA256SUMS vouches for them.
  */
 export function judge(record: ModelRecord, inspection: FolderInspection, occasion: VerdictOccasion): Verdict {
-  const { digest, sizeBytes, contextLength } = record;
+  const { digest, sizeBytes, contextLength, embeddingDimensions } = record;
   const broken = (state: 'missing' | 'error', code: ModelFault['code'], message: string): Verdict => {
-    return { state, error: { code, message }, digest, sizeBytes, contextLength };
+    return { state, error: { code, message }, digest, sizeBytes, contextLength, embeddingDimensions };
   };
   if (inspection.outcome === 'missing') return broken('missing', 'model_file_missing', inspection.message);
   if (inspection.outcome === 'refused') return broken('error', 'model_unsupported', inspection.message);
@@ -29,6 +29,7 @@ export function judge(record: ModelRecord, inspection: FolderInspection, occasio
     error: null,
     digest: inspection.digest,
     sizeBytes: inspection.sizeBytes,
+    embeddingDimensions: record.type === 'embedding' ? inspection.hiddenSize : null,
     contextLength: record.embedded ? inspection.contextLength : (contextLength ?? inspection.contextLength),
   };
 }
@@ -49,6 +50,7 @@ export function changes(record: ModelRecord, verdict: Verdict): boolean {
     record.digest !== verdict.digest ||
     record.sizeBytes !== verdict.sizeBytes ||
     record.contextLength !== verdict.contextLength ||
+    record.embeddingDimensions !== verdict.embeddingDimensions ||
     JSON.stringify(record.error) !== JSON.stringify(verdict.error)
   );
 }

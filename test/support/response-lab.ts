@@ -69,7 +69,8 @@ class OneModel {
     };
     const loading = this.loading();
     const ready = loading ? loading.then(() => model) : Promise.resolve(model);
-    return { owner: model.incarnation, resident: loading === null, model: ready, release };
+    const encoder = new Promise<never>(() => undefined);
+    return { owner: model.incarnation, resident: loading === null, model: ready, encoder, release };
   }
 
   onSeatFree(listener: (model: string) => void): void {

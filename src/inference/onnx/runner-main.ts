@@ -1,22 +1,13 @@
 /** Entry of the runner process: one model, opened by the first message; ends with its channel. */
-import { writeFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ModelSpec } from '../inference-engine.js';
 import { endWithParent } from '../process/end-with-parent.js';
+import { offerToOomKiller } from '../process/oom-score.js';
 import type { FromRunner, ToRunner } from '../runner-protocol.js';
 import { RunnerSession } from '../runner-session.js';
 import { openModel } from './open-model.js';
 
 endWithParent();
-
-/** When memory runs out, the system should end a runner and not the service. */
-function offerToOomKiller(): void {
-  try {
-    writeFileSync('/proc/self/oom_score_adj', '500');
-  } catch {
-    // Only Linux has it, and not everywhere may it be written.
-  }
-}
 
 function send(message: FromRunner): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);

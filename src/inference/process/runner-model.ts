@@ -16,12 +16,12 @@ import { residentBytesOf } from './resident-memory.js';
 import { Watchdog } from './watchdog.js';
 
 /** A runner as the service holds it: a process, or a double of one. */
-export interface RunnerLink {
+export interface RunnerLink<To = ToRunner, From = FromRunner> {
   /** Of the process; undefined where there is none. */
   readonly pid?: number | undefined;
-  send(message: ToRunner): void;
+  send(message: To): void;
   /** Receives every message of the runner from now on. */
-  onMessage(receive: (message: FromRunner) => void): void;
+  onMessage(receive: (message: From) => void): void;
   /** Ends it at once; `gone` follows. */
   kill(): void;
   /** Settles with how it ended; never rejects. */

@@ -17,7 +17,7 @@ export interface RunnerProcessOptions {
 const RUNNER_ENVIRONMENT = { ORT_DISABLE_TELEMETRY: '1' };
 
 /** A runner as a child process with a message channel. */
-export class RunnerProcess implements RunnerLink {
+export class RunnerProcess<To extends object = ToRunner, From = FromRunner> implements RunnerLink<To, From> {
   gone: Promise<string>;
   private readonly child: ChildProcess;
 
@@ -56,11 +56,11 @@ export class RunnerProcess implements RunnerLink {
     return this.child.pid;
   }
 
-  send(message: ToRunner): void {
+  send(message: To): void {
     if (this.child.connected) this.child.send(message, () => undefined);
   }
 
-  onMessage(receive: (message: FromRunner) => void): void {
+  onMessage(receive: (message: From) => void): void {
     this.child.removeAllListeners('message');
     this.child.on('message', receive as (message: unknown) => void);
   }

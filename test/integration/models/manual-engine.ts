@@ -1,5 +1,6 @@
 import type {
   EngineActivity,
+  EncodingEngine,
   EngineModel,
   InferenceEngine,
   ModelSpec,
@@ -89,3 +90,8 @@ export class ManualEngine implements InferenceEngine {
     return opening;
   }
 }
+
+/** For tests of text models. */
+export const NO_ENCODERS: EncodingEngine = {
+  open: () => Promise.reject(new Error('there are no encoders here')),
+};

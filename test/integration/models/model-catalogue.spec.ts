@@ -92,7 +92,7 @@ describe('the embedded model at start', () => {
       embeddedModels: typeof embeddedModels;
     };
     expect(compiled.embeddedModels()).toEqual(embeddedModels());
-    expect(embeddedModels().map(({ id }) => id)).toEqual(['pocket']);
+    expect(embeddedModels().map(({ id }) => id)).toEqual(['pocket', 'pocket-embed']);
   });
 
   it('stays what it is at the next start, its time of registration included', async () => {

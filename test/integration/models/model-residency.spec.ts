@@ -12,7 +12,7 @@ import { distEntry } from '../../support/dist-entry.js';
 import { openTestStore, type TestStore } from '../../support/store.js';
 import { waitFor } from '../../support/wait-for.js';
 import { ManualClock } from './manual-clock.js';
-import { ManualEngine, type ManualModel } from './manual-engine.js';
+import { ManualEngine, NO_ENCODERS, type ManualModel } from './manual-engine.js';
 import { ModelFolder } from './model-folder.js';
 
 const MAX_ROWS = 8;
@@ -38,7 +38,7 @@ beforeEach(async () => {
   const config = loadConfig({ LMSP_MAX_ROWS: `${MAX_ROWS}`, LMSP_MAX_WAITING_REQUESTS: `${MAX_WAITING}` });
   const inspector = new FolderInspector(distEntry('models/inspection-worker.js'));
   catalogue = new ModelCatalogue(test.store.units, test.store.reader, notices, inspector);
-  const loader = new ModelLoader(catalogue, engine, config, notices);
+  const loader = new ModelLoader(catalogue, engine, config, notices, NO_ENCODERS);
   residency = new ModelResidency(catalogue, loader, config, notices, clock);
   await catalogue.seed([folder.as('pocket'), other.as('other')]);
   seen.length = 0;

@@ -16,6 +16,7 @@ import { Notices } from '../../../src/notices/index.js';
 import { distEntry } from '../../support/dist-entry.js';
 import { FakeEngine } from '../../support/fake-engine.js';
 import { openTestStore, type TestStore } from '../../support/store.js';
+import { NO_ENCODERS } from './manual-engine.js';
 import { ModelFolder } from './model-folder.js';
 
 let test: TestStore;
@@ -32,7 +33,7 @@ beforeAll(async () => {
   const notices = new Notices();
   const inspector = new FolderInspector(distEntry('models/inspection-worker.js'));
   const catalogue = new ModelCatalogue(test.store.units, test.store.reader, notices, inspector);
-  const loader = new ModelLoader(catalogue, engine, config, notices);
+  const loader = new ModelLoader(catalogue, engine, config, notices, NO_ENCODERS);
   residency = new ModelResidency(catalogue, loader, config, notices, new MonotonicClock());
   await catalogue.seed([folder.as('pocket'), { ...folder.as('org/deep/name'), aliases: ['gpt-local'] }]);
   const module = await Test.createTestingModule({
