@@ -5,13 +5,18 @@ import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
 import { ServiceObstacles } from './service-obstacles.js';
 
+interface Writer {
+  oldestWaitMs?: number;
+  lastFault?: string | null;
+}
+
 /** The controller over a writer whose oldest unit is so old; answers are [status, body]. */
-function probes({ oldestWaitMs = 0, ...settings }: { oldestWaitMs?: number } & Partial<Config> = {}) {
+function probes({ oldestWaitMs = 0, lastFault = null, ...settings }: Writer & Partial<Config> = {}) {
   const readiness = new Readiness();
   readiness.ready();
   const config = { ...loadConfig({ LMSP_DATA_DIR: tmpdir(), LMSP_DISK_FLOOR_BYTES: '0' }), ...settings };
-  const obstacles = new ServiceObstacles(config, readiness);
-  const controller = new HealthController({ oldestWaitMs: () => oldestWaitMs } as never, obstacles);
+  const units = { oldestWaitMs: () => oldestWaitMs, lastFault } as never;
+  const controller = new HealthController(units, new ServiceObstacles(config, readiness, units));
   const ask = async (route: 'health' | 'ready'): Promise<[number, unknown]> => {
     let status = 200;
     const body = await controller[route]({ status: (code: number) => (status = code) } as never);
@@ -49,6 +54,13 @@ describe('/ready (WIRE B2)', () => {
     const { ask, readiness } = probes();
     readiness.recovering(412, 900);
     expect(await ask('ready')).toEqual([503, { status: 'not_ready', reason: 'recovering 412 of 900' }]);
+  });
+
+  it('is 503 while the last commit found a full or a locked disk', async () => {
+    for (const lastFault of ['full', 'busy']) {
+      const refused = { status: 'not_ready', reason: `storage_${lastFault}` };
+      expect(await probes({ lastFault }).ask('ready')).toEqual([503, refused]);
+    }
   });
 
   it('is 503 when the disk is below its floor, and when it cannot be asked', async () => {

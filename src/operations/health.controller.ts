@@ -45,7 +45,7 @@ export class HealthController {
     summary: 'Tells whether new work is welcome',
     answers: {
       200: { description: 'It is', schema: PROBE },
-      503: { description: 'Not now, and why: recovering, disk_low, stopping', schema: PROBE },
+      503: { description: 'Not now, and why: recovering, storage_full, disk_low, stopping', schema: PROBE },
     },
   })
   async ready(@Res({ passthrough: true }) response: Response): Promise<{ status: string; reason?: string }> {

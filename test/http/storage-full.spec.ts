@@ -38,6 +38,11 @@ async function fillDisk(): Promise<void> {
   });
 }
 
+const ready = async () => {
+  const { status, body } = await http.call('GET', '/ready');
+  return [status, body.reason];
+};
+
 const freeDisk = (): Promise<unknown> => http.store.units.run((tx) => tx.query('PRAGMA max_page_count = 1000000'));
 
 const hasBallast = (): boolean => existsSync(join(http.dataDir, 'ballast'));
@@ -71,16 +76,18 @@ describe('a full disk while 3 tasks run (CASES BL-15, HOUSE 4.8)', { timeout: 12
       'storage_full',
       '30',
     ]);
-    for (const id of running) await waitFor('its row to stop', async () => (await ahead(id)) === STEP_WINDOW);
+    for (const id of running) await waitFor('its row to stop', async () => (await ahead(id)) >= STEP_WINDOW);
     await waitFor('ends that find no room', () => retries >= 2 * SPEAKERS);
     expect((await http.call('GET', '/health')).status).toBe(200);
     for (const id of running) expect((await http.call('GET', `/v1/tasks/${id}`)).body.status).toBe('running');
+    expect(await ready()).toEqual([503, 'storage_full']);
 
     await freeDisk();
     for (const id of running) expect((await http.task(id, 'failed')).error.code).toBe('storage_full');
     talking = false;
     accepted.push((await http.accept()).lmsp.task_id);
     for (const id of accepted) await http.task(id, 'completed');
+    expect(await ready()).toEqual([200, undefined]);
     expect(await http.store.reader.query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
     await http.stop();
     const { tasks, faults } = await openStoredLogs(http.dataDir);
