@@ -30,7 +30,7 @@ export class AppModule {
     const audit = AuditModule.register({ imports: [database, retention] });
     const clients = ClientsModule.register({ imports: [database, retention, audit] });
     const inference = InferenceModule.register(strategies);
-    const models = ModelsModule.register({ imports: [database, clients, inference], inspectionEntry });
+    const models = ModelsModule.register({ imports: [database, audit, clients, inference], inspectionEntry });
     const tasks = TasksModule.register({ imports: [database, retention, audit, clients] });
     const responses = ResponsesModule.register({ imports: [database, retention, clients, inference, models, tasks] });
     const access = AccessModule.register({ imports: [audit, clients, tasks] });

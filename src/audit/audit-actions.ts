@@ -10,6 +10,8 @@ export const AUDIT_ACTIONS = [
   'client.revoked',
   'token.refused',
   'scope.refused',
+  'model.registered',
+  'model.deleted',
   'task.cancelled',
   'retention.run',
   'service.stop',

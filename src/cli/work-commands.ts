@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 import { decimal, whole, works } from './command-line.js';
+import type { AddOptions } from './commands/models.js';
 import type { RunOptions } from './commands/run.js';
 
 const ON_RESTART = ['fail', 'retry', 'resume'];
@@ -36,9 +37,21 @@ function addModels(program: Command): void {
     program.command('ps').description('models in memory'),
     async () => async (session) => (await load()).listModels(session, { loaded: true }),
   );
-  const models = program.command('models').description('models: list, show, load, unload');
+  const models = program.command('models').description('models: list, show, add, remove, load, unload');
   works<[object]>(models.command('ls').description('list').option('--loaded', 'only those in memory'), list);
   works<[string]>(models.command('show <model>').description('one model'), async () => (await load()).showModel);
+  const add = models
+    .command('add <folder>')
+    .description('a model from a folder of files')
+    .requiredOption('--id <id>', 'what it is called by')
+    .option('--type <type>', 'llm, embedding, rerank', 'llm')
+    .option('--dtype <dtype>', 'which of its graphs, e.g. q4')
+    .option('--layout <layout>', 'huggingface or genai')
+    .option('--context-length <n>', 'a shorter context than it allows', whole(2))
+    .option('--alias <id...>', 'further names')
+    .option('--no-wait', 'do not wait until its files were read');
+  works<[string, AddOptions]>(add, async () => (await load()).addModel);
+  works<[string]>(models.command('rm <model>').description('forget it'), async () => (await load()).removeModel);
   works<[string]>(models.command('load <model>').description('into memory'), async () => (await load()).loadModel);
   works<[string]>(
     models.command('unload <model>').description('out of memory'),

@@ -31,6 +31,8 @@ export interface ModelSpec {
   directory: string;
   /** Graph file relative to the folder, e.g. `onnx/model.onnx`. */
   graphFile: string;
+  /** Bounds the context below what the files allow; null: not. Tokens. */
+  contextLength?: number | null;
   /** Rows decoded together in one step, 1..64. */
   rows: number;
   /** Intra-op threads of the runtime. */

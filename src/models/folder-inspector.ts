@@ -9,8 +9,8 @@ export class FolderInspector {
   /** Rejects with the signal's reason when aborted, else with whatever stopped the thread (e.g. a read error). */
   async inspect(folder: FolderToInspect, signal?: AbortSignal): Promise<FolderInspection> {
     signal?.throwIfAborted();
-    const { directory, graphFile } = folder;
-    const worker = new Worker(this.entry, { workerData: { directory, graphFile } });
+    const { type, directory, graphFile } = folder;
+    const worker = new Worker(this.entry, { workerData: { type, directory, graphFile } });
     const abort = (): void => void worker.terminate();
     signal?.addEventListener('abort', abort, { once: true });
     try {

@@ -22,6 +22,12 @@ describe('generation_config.json (WIRE B3, defaults)', () => {
     expect(defaultsIn(text, text)).toEqual(nothing);
   });
 
+  it('takes the search settings of onnxruntime-genai where the folder has no other', () => {
+    const genai = '{"model":{"vocab_size":9},"search":{"do_sample":true,"temperature":0.7,"top_k":40}}';
+    expect(defaultsIn('{}', '{}', genai)).toMatchObject({ temperature: 0.7, topK: 40, vocabularySize: 9 });
+    expect(defaultsIn('{"top_p":0.5}', '{}', genai)).toMatchObject({ temperature: 1, topK: 0, topP: 0.5 });
+  });
+
   it('knows how many tokens there are where config.json says so', () => {
     expect(defaultsIn('{}', '{"vocab_size":1024}').vocabularySize).toBe(1024);
     expect(defaultsIn('{}', '{"vocab_size":"many"}').vocabularySize).toBeNull();

@@ -17,7 +17,7 @@ export interface GenerationDefaults {
 /** Files kept in memory. */
 const CAPACITY = 64;
 
-/** Reads `generation_config.json` and `config.json` of models, once for each digest. */
+/** Reads `generation_config.json`, `config.json` and `genai_config.json` of models, once for each digest. */
 @Injectable()
 export class GenerationDefaultsReader {
   private readonly known = new Map<string, Promise<GenerationDefaults>>();
@@ -29,18 +29,19 @@ export class GenerationDefaultsReader {
     if (known) return known;
     if (this.known.size >= CAPACITY) this.known.clear();
     const text = (file: string): Promise<string> => readFile(join(directory, file), 'utf8').catch(() => '{}');
-    const reading = Promise.all([text('generation_config.json'), text('config.json')]).then(([generation, model]) =>
-      defaultsIn(generation, model),
-    );
+    const files = ['generation_config.json', 'config.json', 'genai_config.json'].map(text);
+    const reading = Promise.all(files).then(([generation, model, genai]) => defaultsIn(generation!, model, genai));
     this.known.set(key, reading);
     return reading;
   }
 }
 
 /** Defaults as the texts of `generation_config.json` and `config.json` state them. `do_sample: false` means greedy. */
-export function defaultsIn(generation: string, model = '{}'): GenerationDefaults {
-  const stated = parsed(generation);
-  const vocabulary = parsed(model)['vocab_size'];
+export function defaultsIn(generation: string, model = '{}', genai = '{}'): GenerationDefaults {
+  const { search, model: described } = parsed(genai) as { search?: object; model?: { vocab_size?: unknown } };
+  // What transformers reads goes first: it is there in folders that have both.
+  const stated: Record<string, unknown> = generation === '{}' ? { ...search } : parsed(generation);
+  const vocabulary = parsed(model)['vocab_size'] ?? described?.vocab_size;
   const number = (key: string, fallback: number): number => {
     const value = stated[key];
     return typeof value === 'number' && Number.isFinite(value) ? value : fallback;

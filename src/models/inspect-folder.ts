@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, readSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { FIXED_FILES, REQUIRED_FILES, declaredDigest, digestOf, type FileDigest } from './model-files.js';
+import { readGraphFile, shortFile, type GraphReading } from './graph-reading.js';
+import { CONFIG_FILES, FIXED_FILES, REQUIRED_FILES, declaredDigest, digestOf, type FileDigest } from './model-files.js';
 
 export interface FolderToInspect {
   /** Absolute folder of the model. */
   directory: string;
   /** Graph file relative to it. */
   graphFile: string;
+  /** What the graph has to be good for. */
+  type: 'llm' | 'embedding' | 'rerank';
 }
 
 /** What a model's folder holds. Messages name files relative to the folder, never the folder. */
@@ -19,6 +22,8 @@ export type FolderInspection =
       sizeBytes: number;
       /** What the folder's own SHA256SUMS says the digest is; null without that file. */
       declared: string | null;
+      /** Why files that are all there cannot be used; null: nothing is known against them. */
+      fault: string | null;
       /** Longest prompt and output, or for an encoder longest text, as its files say, tokens; null: they do not say. */
       contextLength: number | null;
       /** Numbers of a token's vector by config.json; null where it does not say. */
@@ -36,27 +41,61 @@ class FolderRefused extends Error {}
  * Reads and hashes every file that the loader reads. Synchronous on purpose: it is the work of a thread of its own,
  * and asynchronous file calls would take the process-wide pool of threads away from the database.
  */
-export function inspectFolder({ directory, graphFile }: FolderToInspect): FolderInspection {
+export function inspectFolder({ type, directory, graphFile }: FolderToInspect): FolderInspection {
   try {
     const root = realpathSync(directory);
-    const paths = [...new Set([graphFile, ...FIXED_FILES, ...externalWeights(root, graphFile)])];
+    const graph = readGraphOf(root, graphFile, type);
+    const outside = graph.externalFiles.map(({ path }) => path);
+    const paths = [...new Set([graphFile, ...FIXED_FILES, ...externalWeights(root, graphFile), ...outside])];
     const found = paths.flatMap((path) => hashFile(root, path) ?? []);
-    const absent = [graphFile, ...REQUIRED_FILES].filter((path) => !found.some((file) => file.path === path));
+    const lacks = (path: string): boolean => !found.some((file) => file.path === path);
+    const absent = [graphFile, ...REQUIRED_FILES, ...outside].filter(lacks);
+    if (CONFIG_FILES.every(lacks)) absent.push(CONFIG_FILES[0]);
     if (absent.length > 0) return { outcome: 'missing', message: `The model lacks ${absent.join(', ')}.` };
     return {
       outcome: 'read',
       digest: digestOf(found),
       sizeBytes: found.reduce((sum, file) => sum + file.sizeBytes, 0),
       declared: readDeclared(root, graphFile),
+      fault: graph.fault ?? shortFile(graph.externalFiles, found) ?? unreadableJson(root),
       contextLength:
         readCount(root, 'sentence_bert_config.json', 'max_seq_length') ??
-        readCount(root, 'config.json', 'max_position_embeddings'),
+        readCount(root, 'config.json', 'max_position_embeddings') ??
+        readCount(root, 'genai_config.json', 'model', 'context_length'),
       hiddenSize: readCount(root, 'config.json', 'hidden_size') ?? readCount(root, 'config.json', 'dim'),
     };
   } catch (error) {
     if (error instanceof FolderRefused) return { outcome: 'refused', message: error.message };
     if (isAbsent(error)) return { outcome: 'missing', message: "The model's folder does not exist." };
     throw error;
+  }
+}
+
+/** The graph as it says itself where its weights are; places that lead elsewhere are refused before a file is opened. */
+function readGraphOf(root: string, graphFile: string, type: FolderToInspect['type']): GraphReading {
+  const real = inside(root, graphFile);
+  if (real === null) return { externalFiles: [], fault: null };
+  if (!statSync(real).isFile()) throw new FolderRefused(`${graphFile} is not a file.`);
+  const reading = readGraphFile(real, graphFile, type);
+  if (reading.misplaced !== null) throw new FolderRefused(reading.misplaced);
+  return reading;
+}
+
+/** A file that is cut or empty fails here and not at the first prompt. */
+function unreadableJson(root: string): string | null {
+  for (const file of [...CONFIG_FILES, ...REQUIRED_FILES]) {
+    const real = inside(root, file);
+    if (real !== null && !isJsonObject(readFileSync(real, 'utf8'))) return `${file} is not a JSON object.`;
+  }
+  return null;
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
   }
 }
 
@@ -118,10 +157,11 @@ function readDeclared(root: string, graphFile: string): string | null {
   return file === null ? null : declaredDigest(readFileSync(file, 'utf8'), graphFile);
 }
 
-/** Above zero. A file that is no JSON is the engine's to complain about: here it only leaves the number unknown. */
-function readCount(root: string, file: string, field: string): number | null {
+/** Above zero. A file that is no JSON is told elsewhere: here it only leaves the number unknown. */
+function readCount(root: string, file: string, ...fields: string[]): number | null {
   try {
-    const value = (JSON.parse(readFileSync(join(root, file), 'utf8')) as Record<string, unknown>)[field];
+    let value = JSON.parse(readFileSync(join(root, file), 'utf8')) as unknown;
+    for (const field of fields) value = (value as Record<string, unknown>)[field];
     return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : null;
   } catch {
     return null;

@@ -8,9 +8,13 @@ export interface FileDigest {
 }
 
 /** Without one of these no loader gets far: a folder that lacks one is incomplete rather than changed. */
-export const REQUIRED_FILES = ['config.json', 'tokenizer.json', 'tokenizer_config.json'] as const;
+export const REQUIRED_FILES = ['tokenizer.json', 'tokenizer_config.json'] as const;
+
+/** One of these says what the model is. */
+export const CONFIG_FILES = ['config.json', 'genai_config.json'] as const;
 
 const OPTIONAL_FILES = [
+  ...CONFIG_FILES,
   'generation_config.json',
   'special_tokens_map.json',
   'chat_template.jinja',

@@ -100,6 +100,20 @@ export class ModelResidency {
     if (unloaded) this.notices.emit('model.unloaded', { model: modelId, reason: 'requested' });
   }
 
+  /**
+   * Ends the model's process, has `forget` take the model away, and gives no seat meanwhile or after. Throws
+   * model_in_use, and what `forget` throws: then the model stays.
+   */
+  async remove(modelId: string, forget: () => Promise<void>): Promise<void> {
+    await this.slot(modelId).unload(forget);
+    this.slots.delete(modelId);
+  }
+
+  /** Aborts when the service stops. */
+  get stopSignal(): AbortSignal {
+    return this.stopping.signal;
+  }
+
   /** Null: neither loaded nor being loaded. */
   runtime(modelId: string): ModelRuntime | null {
     return this.slots.get(modelId)?.runtime ?? null;

@@ -42,6 +42,45 @@ export async function upsertEmbedded(tx: Tx, model: EmbeddedModel, now: number):
   );
 }
 
+/** A model as it is registered. */
+export interface ModelDraft extends Pick<
+  ModelRecord,
+  'id' | 'type' | 'directory' | 'graphFile' | 'contextLength' | 'capabilities' | 'aliases'
+> {
+  layout: string;
+  dtype: string | null;
+  pinned: boolean;
+  keepAliveSeconds: number | null;
+}
+
+/** Adds a model that a person registers; not yet verified. */
+export async function insertModel(tx: Tx, model: ModelDraft, now: number): Promise<void> {
+  await tx.execute(
+    `INSERT INTO models (id, type, directory, graph_file, layout, dtype, activations, state, context_length, capabilities,
+       aliases, pinned, keep_alive_seconds, owned_by, embedded, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'file', 'verifying', ?, ?, ?, ?, ?, 'local', 0, ?, ?)`,
+    [
+      model.id,
+      model.type,
+      model.directory,
+      model.graphFile,
+      model.layout,
+      model.dtype,
+      model.contextLength,
+      JSON.stringify(model.capabilities),
+      JSON.stringify(model.aliases),
+      model.pinned ? 1 : 0,
+      model.keepAliveSeconds,
+      now,
+      now,
+    ],
+  );
+}
+
+export async function deleteModel(tx: Tx, id: string): Promise<void> {
+  await tx.execute('DELETE FROM models WHERE id = ?', [id]);
+}
+
 /** Sets or, by null, lifts the quarantine. */
 export async function updateQuarantine(tx: Tx, id: string, at: number | null, now: number): Promise<void> {
   await tx.execute('UPDATE models SET quarantined_at = ?, updated_at = ? WHERE id = ?', [at, now, id]);

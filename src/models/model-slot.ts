@@ -125,23 +125,21 @@ export class ModelSlot {
     await incarnation.model;
   }
 
-  /** Ends the model's process; false if there is none. Throws model_in_use. */
-  async unload(): Promise<boolean> {
+  /** Ends the model's process; false if there is none. Gives no seat until `then` is done. Throws model_in_use. */
+  async unload(then?: () => Promise<void>): Promise<boolean> {
+    if (this.closing !== null) await this.closing;
     const incarnation = this.current;
-    if (incarnation === null) {
-      await this.closing;
-      return false;
-    }
-    const { opened, seats } = incarnation;
-    if (opened === null || seats > 0) throw modelInUse(this.modelId);
+    if (incarnation === null && then === undefined) return false;
+    if (incarnation !== null && (incarnation.opened === null || incarnation.seats > 0)) throw modelInUse(this.modelId);
     this.current = null;
-    this.backoff.reset();
-    this.closing = opened.close().finally(() => {
+    if (incarnation !== null) this.backoff.reset();
+    const closed = incarnation?.opened?.close() ?? Promise.resolve();
+    this.closing = closed.then(then).finally(() => {
       this.closing = null;
       this.distribute();
     });
     await this.closing;
-    return true;
+    return incarnation !== null;
   }
 
   /** Ends the process whoever uses it. To be called once `stopping` is aborted. */

@@ -31,6 +31,16 @@ export function modelInUse(id: string): DomainError {
   });
 }
 
+export function modelExists(name: string): DomainError {
+  return new DomainError('model_exists', `A model is called '${name}' already; delete it or choose another name.`, {
+    param: 'id',
+  });
+}
+
+export function modelEmbedded(id: string): DomainError {
+  return new DomainError('model_in_use', `The model '${id}' is part of the service and stays.`, { param: 'model' });
+}
+
 export function modelLoadFailed(id: string, reason: string, cause?: unknown): DomainError {
   return new DomainError('model_load_failed', `The model '${id}' could not be loaded. ${reason}`, { cause });
 }

@@ -7,6 +7,8 @@ import { GenerationDefaultsReader } from './generation-defaults.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import { ModelLoader } from './model-loader.js';
 import { ModelResidency } from './model-residency.js';
+import { ModelRegistry } from './model-registry.js';
+import { ModelRegistryController } from './model-registry.controller.js';
 import { ModelsController } from './models.controller.js';
 import { MonotonicClock } from './monotonic-clock.js';
 
@@ -27,6 +29,7 @@ export class ModelsModule implements OnModuleInit {
   constructor(
     private readonly catalogue: ModelCatalogue,
     private readonly residency: ModelResidency,
+    private readonly registry: ModelRegistry,
     @Inject(EMBEDDED_MODELS) private readonly embedded: readonly EmbeddedModel[],
   ) {}
 
@@ -34,7 +37,7 @@ export class ModelsModule implements OnModuleInit {
     return {
       module: ModelsModule,
       imports: [ConfigModule, NoticesModule, ...imports],
-      controllers: [ModelsController],
+      controllers: [ModelsController, ModelRegistryController],
       providers: [
         { provide: EMBEDDED_MODELS, useFactory: () => embeddedModels(embeddedFolder) },
         { provide: FolderInspector, useFactory: () => new FolderInspector(inspectionEntry) },
@@ -42,9 +45,10 @@ export class ModelsModule implements OnModuleInit {
         GenerationDefaultsReader,
         ModelCatalogue,
         ModelLoader,
+        ModelRegistry,
         ModelResidency,
       ],
-      exports: [GenerationDefaultsReader, ModelCatalogue, ModelResidency],
+      exports: [GenerationDefaultsReader, ModelCatalogue, ModelRegistry, ModelResidency],
     };
   }
 
@@ -54,5 +58,6 @@ export class ModelsModule implements OnModuleInit {
     for (const { id, quarantinedAt } of await this.catalogue.list()) {
       if (quarantinedAt !== null) this.residency.quarantine(id);
     }
+    await this.registry.resume();
   }
 }

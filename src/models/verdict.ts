@@ -24,14 +24,20 @@ export function judge(record: ModelRecord, inspection: FolderInspection, occasio
   if (inspection.digest !== digest && !mayRegister(record, inspection, occasion)) {
     return broken('error', 'model_digest_mismatch', 'Its files differ from those that were registered.');
   }
+  if (inspection.fault !== null) return broken('error', 'model_unsupported', inspection.fault);
   return {
     state: 'available',
     error: null,
     digest: inspection.digest,
     sizeBytes: inspection.sizeBytes,
     embeddingDimensions: record.type === 'embedding' ? inspection.hiddenSize : null,
-    contextLength: record.embedded ? inspection.contextLength : (contextLength ?? inspection.contextLength),
+    contextLength: record.embedded ? inspection.contextLength : shorter(contextLength, inspection.contextLength),
   };
+}
+
+/** A person may bound the context, not extend it. */
+function shorter(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 function mayRegister(

@@ -7,6 +7,7 @@ import { EphemeralCreation } from './ephemeral-creation.js';
 import { EphemeralResponses } from './ephemeral-responses.js';
 import { ForegroundOwnership } from './foreground-ownership.js';
 import { ForegroundResponses } from './foreground-responses.js';
+import { ModelUse } from './model-use.js';
 import { ResponseAcceptance } from './response-acceptance.js';
 import { ResponseAdmission } from './response-admission.js';
 import { ResponseHandler } from './response-handler.js';
@@ -45,6 +46,7 @@ export class ResponsesModule {
         EphemeralResponses,
         ForegroundOwnership,
         ForegroundResponses,
+        ModelUse,
         StoredCreation,
         StoredResponses,
       ],

@@ -1,3 +1,4 @@
+export { hasUnfinishedTasks } from './unfinished-tasks.js';
 export { IdempotencyKeys } from './idempotency-keys.js';
 export { QueueTimeout } from './queue-timeout.js';
 export { type KeyHolders } from './key-holders.js';

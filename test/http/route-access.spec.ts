@@ -31,6 +31,8 @@ const EXPECTED: Record<string, string> = {
   'POST /v1/clients/:id/rotate': 'clients:manage or own',
   'GET /v1/models': 'models:read',
   'GET /v1/models/*id': 'models:read',
+  'POST /v1/models': 'models:manage',
+  'DELETE /v1/models/*id': 'models:manage',
   'POST /v1/models/load': 'models:manage',
   'POST /v1/models/unload': 'models:manage',
   'POST /v1/responses': 'responses:write',

@@ -9,7 +9,7 @@ import { storeOptions } from './store.js';
  * (ENGINE 2.8), which the embedded 8 bit file has not: what resumes here has to resume in its recorded classes.
  */
 export async function registerPocketQ4(dataDir: string): Promise<void> {
-  const files = inspectFolder(POCKET_Q4);
+  const files = inspectFolder({ ...POCKET_Q4, type: 'llm' });
   if (files.outcome !== 'read') throw new Error(`pocket-q4: ${files.message}`);
   const store = await openStore(storeOptions(dataDir));
   try {

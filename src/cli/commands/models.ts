@@ -1,8 +1,13 @@
+import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ModelObject } from '../api-objects.js';
 import { EXIT } from '../exit-codes.js';
 import { sizeText, timeText } from '../human-text.js';
 import { printList, printObject, type Columns, type List } from '../listing.js';
+import { confirm } from '../question.js';
 import type { Session } from '../session.js';
+
+const POLL_MS = 100;
 
 const COLUMNS: Columns<ModelObject> = {
   MODEL: ({ id }) => id,
@@ -33,6 +38,38 @@ export async function loadModel(session: Session, model: string): Promise<number
 
 export async function unloadModel(session: Session, model: string): Promise<number> {
   print(session, await session.api.json<ModelObject>('POST', '/v1/models/unload', { body: { model }, isLong: true }));
+  return EXIT.done;
+}
+
+export interface AddOptions {
+  id: string;
+  type: string;
+  dtype?: string;
+  layout?: string;
+  contextLength?: number;
+  alias?: string[];
+  wait: boolean;
+}
+
+/** `lmsp models add`: the folder is on the machine of the service; waits until its files were read. */
+export async function addModel(session: Session, path: string, options: AddOptions): Promise<number> {
+  const { id, type, dtype, layout, contextLength, alias, wait } = options;
+  const source = { type: 'directory', path: resolve(path) };
+  const body = { id, type, source, dtype, layout, context_length: contextLength, aliases: alias };
+  let model = await session.api.json<ModelObject>('POST', '/v1/models', { body });
+  while (wait && model.lmsp.state === 'verifying') {
+    await delay(POLL_MS);
+    model = await session.api.json<ModelObject>('GET', `/v1/models/${encodeURIComponent(id)}`);
+  }
+  print(session, model);
+  return model.lmsp.error === null ? EXIT.done : EXIT.failed;
+}
+
+/** `lmsp models rm`: the service forgets the model; its files stay. */
+export async function removeModel(session: Session, id: string): Promise<number> {
+  await confirm(session, `Forget the model ${id}? Its files stay.`);
+  const path = `/v1/models/${encodeURIComponent(id)}`;
+  printObject(session, await session.api.json<object>('DELETE', path), { forgotten: id });
   return EXIT.done;
 }
 

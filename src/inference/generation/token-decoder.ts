@@ -47,13 +47,15 @@ export async function readTokenizer(directory: string): Promise<{ tokenizer: Tok
 
 /**
  * What the text side of a model needs to know. End tokens are the union of generation_config.json (a number or a
- * list), config.json and the tokenizer's own, because real models name theirs in any one of them.
+ * list), config.json, genai_config.json and the tokenizer's own, because real models name theirs in any one of them.
  */
 export async function loadTokenDecoder(directory: string): Promise<TokenDecoder & { warnings: string[] }> {
   const { tokenizer, config } = await readTokenizer(directory);
+  const genai = await readModelJson(directory, 'genai_config.json', 'optional');
   const endTokenIds = new Set<number>([
     ...numbers((await readModelJson(directory, 'generation_config.json', 'optional'))['eos_token_id']),
     ...numbers((await readModelJson(directory, 'config.json', 'optional'))['eos_token_id']),
+    ...numbers((genai['model'] as Json | undefined)?.['eos_token_id']),
     ...numbers(tokenizer.token_to_id(tokenContent(config['eos_token']))),
   ]);
   const hiddenTokenIds = new Set(endTokenIds);

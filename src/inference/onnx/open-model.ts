@@ -28,14 +28,7 @@ const GENERATION_VERSION = 2;
 
 /** Opens a model's folder. Throws DomainError model_load_failed with a message that names file, operator or input. */
 export async function openModel(spec: ModelSpec, progress: (fraction: number) => void): Promise<OpenedModel> {
-  const config = await readModelJson(spec.directory, 'config.json', 'required');
-  const contextLength = config['max_position_embeddings'];
-  if (typeof contextLength !== 'number' || !Number.isInteger(contextLength) || contextLength < 2) {
-    throw new DomainError(
-      'model_load_failed',
-      'config.json: max_position_embeddings is missing or not a number of tokens',
-    );
-  }
+  const contextLength = await contextLengthOf(spec);
   progress(0.05);
   const decoder = await loadTokenDecoder(spec.directory);
   progress(0.15);
@@ -63,6 +56,21 @@ export async function openModel(spec: ModelSpec, progress: (fraction: number) =>
     warnings: decoder.warnings,
   };
   return { model, decoder, rows, rules, info };
+}
+
+/** By config.json, else by genai_config.json; the spec may only bound it. */
+async function contextLengthOf({ directory, contextLength: bound }: ModelSpec): Promise<number> {
+  const config = await readModelJson(directory, 'config.json', 'optional');
+  const genai = await readModelJson(directory, 'genai_config.json', 'optional');
+  const stated =
+    config['max_position_embeddings'] ?? (genai['model'] as Record<string, unknown> | undefined)?.['context_length'];
+  if (typeof stated !== 'number' || !Number.isInteger(stated) || stated < 2) {
+    throw new DomainError(
+      'model_load_failed',
+      'config.json: max_position_embeddings is missing or not a number of tokens',
+    );
+  }
+  return Math.min(stated, bound ?? stated);
 }
 
 /** More than two kernel classes: no row can be decoded again as it was, so each has the model to itself (ENGINE 2.8). */

@@ -112,6 +112,7 @@ describe('a load', () => {
     expect(engine.last().spec).toEqual({
       id: 'pocket',
       directory: folder.directory,
+      contextLength: 2048,
       graphFile: 'onnx/model.onnx',
       rows: MAX_ROWS,
       threads: loadConfig({}).threads,

@@ -1,0 +1,56 @@
+import { posix } from 'node:path';
+import { locationFault, readGraph, textLayout, UnsupportedGraph, type GraphFacts } from '../graphs/index.js';
+import type { ModelType } from './model-record.js';
+
+/** What a model's graph says that matters before it is loaded. */
+export interface GraphReading {
+  /** Files with weights, relative to the model's folder. */
+  externalFiles: { path: string; leastBytes: number }[];
+  /** Why the graph cannot be run, with the operator, input or output at fault; null: nothing is known against it. */
+  fault: string | null;
+}
+
+/** `misplaced`: weights that the graph wants from another place than its own folder. */
+export function readGraphFile(
+  real: string,
+  graphFile: string,
+  type: ModelType,
+): GraphReading & { misplaced: string | null } {
+  let facts: GraphFacts;
+  try {
+    facts = readGraph(real);
+  } catch (error) {
+    const fault = `${graphFile}: ${(error as Error).message}.`;
+    return { externalFiles: [], fault, misplaced: null };
+  }
+  const misplaced = facts.externalFiles.map(({ location }) => locationFault(location)).find((fault) => fault !== null);
+  return {
+    externalFiles: facts.externalFiles.map(({ location, leastBytes }) => ({
+      path: posix.join(posix.dirname(graphFile), location),
+      leastBytes,
+    })),
+    fault: type === 'llm' ? layoutFault(graphFile, facts) : null,
+    misplaced: misplaced === undefined ? null : `${graphFile}: ${misplaced}.`,
+  };
+}
+
+/** The first file with fewer bytes than the graph has in it. */
+export function shortFile(
+  wanted: GraphReading['externalFiles'],
+  found: readonly { path: string; sizeBytes: number }[],
+): string | null {
+  const short = wanted.find(({ path, leastBytes }) =>
+    found.some((file) => file.path === path && file.sizeBytes < leastBytes),
+  );
+  return short === undefined ? null : `${short.path}: it is cut off.`;
+}
+
+function layoutFault(graphFile: string, facts: GraphFacts): string | null {
+  try {
+    textLayout(facts);
+    return null;
+  } catch (error) {
+    if (error instanceof UnsupportedGraph) return `${graphFile}: ${error.message}.`;
+    throw error;
+  }
+}
