@@ -18,10 +18,8 @@ import {
   Keyed,
   listObject,
   listSchema,
-  OneOf,
+  pageFields,
   QueryFields,
-  SingleText,
-  WholeNumber,
   type KeyedRequest,
   type ListObject,
   type QueryOf,
@@ -35,11 +33,7 @@ import { ChangeClientDto } from './dto/change-client.dto.js';
 import { CreateClientDto } from './dto/create-client.dto.js';
 import { RotateClientDto } from './dto/rotate-client.dto.js';
 
-const LIST_FIELDS = {
-  limit: new WholeNumber({ min: 1, max: 100, fallback: 100 }),
-  order: new OneOf(['desc', 'asc'], 'desc'),
-  after: new SingleText('Id of the last client of the page before'),
-};
+const LIST_FIELDS = pageFields('client', { fallback: 100 });
 const LIST_QUERY = new QueryFields(LIST_FIELDS);
 
 /** Clients as the owner manages them (WIRE B2, B8). A client sees, rotates and revokes itself without a scope. */

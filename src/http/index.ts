@@ -11,7 +11,17 @@ export { fingerprintOf, type KeyedRequest } from './idempotency-key.js';
 export { Idempotent, Keyed, type RepeatAnswers } from './idempotent.js';
 export { listObject, listSchema, type ListObject } from './list.js';
 export { OAuthBody } from './oauth-body.js';
-export { Cursor, ListOf, OneOf, parseCursor, QueryFields, SingleText, WholeNumber, type QueryOf } from './query.js';
+export {
+  Cursor,
+  ListOf,
+  OneOf,
+  pageFields,
+  parseCursor,
+  QueryFields,
+  SingleText,
+  WholeNumber,
+  type QueryOf,
+} from './query.js';
 export { RateLimiter, type RateLimiterOptions } from './rate-limiter.js';
 export { UNMATCHED_ROUTE } from './request-context.js';
 export { routePatterns } from './route-methods.js';

@@ -122,3 +122,12 @@ export function parseCursor(value: unknown, param: string): number {
   if (Number.isSafeInteger(number)) return number;
   throw new DomainError('invalid_cursor', `'${param}' must be a sequence number, or -1 for the whole log.`, { param });
 }
+
+/** The parameters of every list (WIRE B2): how many, in which order, and behind which one. */
+export function pageFields(item: string, { max = 100, fallback = 20 }: { max?: number; fallback?: number } = {}) {
+  return {
+    limit: new WholeNumber({ min: 1, max, fallback }),
+    order: new OneOf(['desc', 'asc'], 'desc'),
+    after: new SingleText(`Id of the last ${item} of the page before`),
+  };
+}

@@ -6,10 +6,8 @@ import {
   listObject,
   listSchema,
   ListOf,
-  OneOf,
+  pageFields,
   QueryFields,
-  SingleText,
-  WholeNumber,
   type ListObject,
   type QueryOf,
 } from '../http/index.js';
@@ -19,9 +17,7 @@ import { AUDIT_EVENT } from './operations-schema.js';
 
 const FIELDS = {
   action: new ListOf(AUDIT_ACTIONS),
-  limit: new WholeNumber({ min: 1, max: 1000, fallback: 100 }),
-  order: new OneOf(['desc', 'asc'], 'desc'),
-  after: new SingleText('Id of the last event of the page before'),
+  ...pageFields('event', { max: 1000, fallback: 100 }),
 };
 const QUERY = new QueryFields(FIELDS);
 

@@ -7,9 +7,8 @@ import {
   listObject,
   listSchema,
   OneOf,
+  pageFields,
   QueryFields,
-  SingleText,
-  WholeNumber,
   type ListObject,
   type QueryOf,
 } from '../http/index.js';
@@ -23,11 +22,7 @@ import { StoredResponses } from './stored-responses.js';
 const READ_FIELDS = { stream: new OneOf(['true', 'false'], 'false'), starting_after: new Cursor() };
 const READ_QUERY = new QueryFields(READ_FIELDS);
 
-const ITEMS_FIELDS = {
-  limit: new WholeNumber({ min: 1, max: 100, fallback: 20 }),
-  order: new OneOf(['desc', 'asc'], 'desc'),
-  after: new SingleText('Id of the last item of the page before'),
-};
+const ITEMS_FIELDS = pageFields('item');
 const ITEMS_QUERY = new QueryFields(ITEMS_FIELDS);
 
 /** Routes of stored responses (WIRE B2). */

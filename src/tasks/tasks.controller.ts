@@ -8,9 +8,9 @@ import {
   listSchema,
   ListOf,
   OneOf,
+  pageFields,
   QueryFields,
   SingleText,
-  WholeNumber,
   type ListObject,
   type QueryOf,
 } from '../http/index.js';
@@ -25,9 +25,7 @@ import type { TaskObject } from './task-view.js';
 const LIST_FIELDS = {
   status: new ListOf(TASK_STATUSES),
   model: new SingleText('Only tasks of this model'),
-  limit: new WholeNumber({ min: 1, max: 100, fallback: 20 }),
-  order: new OneOf(['desc', 'asc'], 'desc'),
-  after: new SingleText('Id of the last task of the page before'),
+  ...pageFields('task'),
   all_clients: new OneOf(['true', 'false'], 'false'),
 };
 const LIST_QUERY = new QueryFields(LIST_FIELDS);
