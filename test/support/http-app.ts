@@ -145,9 +145,18 @@ export class HttpApp {
     return token;
   }
 
-  /** A request with the owner's token unless another is given; a body becomes JSON. */
-  fetch(method: string, path: string, body?: unknown, headers: Record<string, string> = {}, signal?: AbortSignal) {
-    return fetch(`${this.url}${path}`, {
+  /**
+   * A request with the owner's token unless another is given; a body becomes JSON. The answer is held against the
+   * description of the API (OPERATE 6).
+   */
+  async fetch(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    signal?: AbortSignal,
+  ): Promise<Response> {
+    const response = await fetch(`${this.url}${path}`, {
       method,
       headers: {
         Authorization: `Bearer ${this.token}`,
@@ -157,22 +166,23 @@ export class HttpApp {
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     });
+    await this.checkContract(method, path, response);
+    return response;
   }
 
   async call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
     const response = await this.fetch(method, path, body, headers);
     const text = await response.text();
-    this.checkContract(method, path, response, text);
     return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
   }
 
-  /** Every JSON answer is held against the description of the API (OPERATE 6). */
-  private checkContract(method: string, path: string, response: Response, text: string): void {
+  private async checkContract(method: string, path: string, response: Response): Promise<void> {
     const { status, headers } = response;
     const contentType = headers.get('content-type');
     const isJson = contentType?.startsWith('application/json') ?? false;
+    const text = isJson ? await response.clone().text() : '';
     this.contract ??= new ApiContract(describeApi(this.app));
-    const body: unknown = isJson && text !== '' ? JSON.parse(text) : text || null;
+    const body: unknown = text === '' ? null : JSON.parse(text);
     const complaint = this.contract.complaint({ method, path, status, contentType, body });
     if (complaint !== null) throw new Error(complaint);
   }
