@@ -12,4 +12,5 @@ export { RetentionRules } from './retention-rules.js';
 export { type KindOutcome, type RetentionRun, type RetentionTrigger } from './retention-run.js';
 export { RetentionRunner } from './retention-runner.js';
 export { RetentionSchedule } from './retention-schedule.js';
+export { TimedRows, type TimedTable } from './timed-rows.js';
 export { RetentionModule, type RetentionModuleOptions } from './retention.module.js';
