@@ -8,7 +8,7 @@ import { Recording, request } from './recording.js';
 
 const MODELS = realModels('answers of real models against their reference');
 /** Recorded ids that are compared of each answer: enough for near ties to show, few enough for a busy machine. */
-const COMPARED = 12;
+const COMPARED = 10;
 /** A lead below it may be lost on another processor. */
 const NEAR_TIE = 1;
 

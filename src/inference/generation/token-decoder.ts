@@ -11,7 +11,9 @@ export interface Tokenizer {
   encode(text: string, options: { add_special_tokens: boolean }): { ids: number[] };
   decode(ids: number[], options: { skip_special_tokens: boolean; clean_up_tokenization_spaces: boolean }): string;
   token_to_id(token: string): number | undefined;
-  get_added_tokens_decoder(): Map<number, { special: boolean }>;
+  get_added_tokens_decoder(): Map<number, { special: boolean; content: string }>;
+  /** Applied to what lies between added tokens. */
+  normalizer: ((text: string) => string) | null;
   get_vocab(withAddedTokens: boolean): Map<string, number>;
 }
 const TokenizerClass = tokenizers.Tokenizer as unknown as new (content: Json, config: Json) => Tokenizer;

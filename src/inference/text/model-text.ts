@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Template } from '@huggingface/jinja';
 import { DomainError } from '../../errors/index.js';
 import { readTokenizer, type Tokenizer } from '../generation/token-decoder.js';
+import { ControlTokens, type ClientTexts } from './control-tokens.js';
 import type { TextJob } from './text-protocol.js';
 import { leastTokens, longestToken } from './token-bound.js';
 
@@ -17,6 +18,7 @@ export interface ModelText {
   tokenizer: Tokenizer;
   template: Template | null;
   specialTokens: Record<string, string>;
+  controlTokens: ControlTokens;
   /** Bytes of text that one token stands for at most; null: unknown. */
   longestToken: number | null;
 }
@@ -25,10 +27,11 @@ const cache = new Map<string, ModelText>();
 
 /** Token ids of a job's text. Throws DomainError. */
 export function encode(model: ModelText, job: TextJob): number[] {
-  const text = job.kind === 'text' ? job.text : render(model, job);
-  if (job.kind === 'chat') refuseFarTooLong(text, model, job.mostTokens);
-  // A template writes its own special tokens; the tokenizer must not add them once more.
-  return model.tokenizer.encode(text, { add_special_tokens: false }).ids;
+  if (job.kind === 'text') return model.tokenizer.encode(job.text, { add_special_tokens: false }).ids;
+  const { mark, ...texts } = model.controlTokens.mark(job);
+  const text = render(model, texts);
+  refuseFarTooLong(text, model, job.mostTokens);
+  return model.controlTokens.encode(text, mark);
 }
 
 function refuseFarTooLong(text: string, model: ModelText, mostTokens: number | undefined): void {
@@ -41,7 +44,7 @@ function refuseFarTooLong(text: string, model: ModelText, mostTokens: number | u
   );
 }
 
-function render(model: ModelText, { messages, tools }: Extract<TextJob, { kind: 'chat' }>): string {
+function render(model: ModelText, { messages, tools }: ClientTexts): string {
   if (model.template === null)
     throw new DomainError('invalid_value', 'this model has no chat template', { param: 'input' });
   try {
@@ -84,20 +87,30 @@ async function stampOf(directory: string): Promise<string> {
 
 async function read(directory: string, stamp: string): Promise<ModelText> {
   const { tokenizer, config, content } = await readTokenizer(directory);
-  const source = (await templateFile(directory)) ?? config['chat_template'];
+  const source = (await templateFile(directory)) ?? templateIn(config['chat_template']);
   const specialTokens: Record<string, string> = {};
   for (const name of SPECIAL_TOKENS) {
     const value = config[name] as string | { content?: string } | null | undefined;
     specialTokens[name] = (typeof value === 'string' ? value : value?.content) ?? '';
   }
   try {
-    const template = typeof source === 'string' ? new Template(source) : null;
-    return { stamp, tokenizer, template, specialTokens, longestToken: longestToken(content) };
+    const template = source === null ? null : new Template(source);
+    const controlTokens = new ControlTokens(tokenizer);
+    return { stamp, tokenizer, template, specialTokens, controlTokens, longestToken: longestToken(content) };
   } catch (cause) {
     throw new DomainError('model_load_failed', `the chat template cannot be read: ${(cause as Error).message}`, {
       cause,
     });
   }
+}
+
+/** One template, or a list with one of the name `default`. */
+function templateIn(stated: unknown): string | null {
+  if (typeof stated === 'string') return stated;
+  if (!Array.isArray(stated)) return null;
+  const named = stated as { name?: unknown; template?: unknown }[];
+  const template = named.find(({ name }) => name === 'default')?.template;
+  return typeof template === 'string' ? template : null;
 }
 
 /** A template in a file of its own wins over the one in tokenizer_config.json. */
