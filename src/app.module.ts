@@ -5,6 +5,7 @@ import { AuditModule } from './audit/index.js';
 import { ClientsModule } from './clients/index.js';
 import { ConfigModule } from './config/index.js';
 import { DatabaseModule } from './database/index.js';
+import { EmbeddingsModule } from './embeddings/index.js';
 import { ENTITIES } from './entities.js';
 import { HttpModule } from './http/index.js';
 import { InferenceModule, type InferenceModuleOptions } from './inference/index.js';
@@ -33,6 +34,7 @@ export class AppModule {
     const models = ModelsModule.register({ imports: [database, audit, clients, inference], inspectionEntry });
     const tasks = TasksModule.register({ imports: [database, retention, audit, clients] });
     const responses = ResponsesModule.register({ imports: [database, retention, clients, inference, models, tasks] });
+    const embeddings = EmbeddingsModule.register({ imports: [clients, models] });
     const access = AccessModule.register({ imports: [audit, clients, tasks] });
     const operations = OperationsModule.register({
       imports: [database, retention, audit, clients, inference, models, tasks],
@@ -51,6 +53,7 @@ export class AppModule {
         models,
         tasks,
         responses,
+        embeddings,
       ],
     };
   }

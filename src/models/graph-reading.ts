@@ -1,5 +1,12 @@
 import { posix } from 'node:path';
-import { locationFault, readGraph, textLayout, UnsupportedGraph, type GraphFacts } from '../graphs/index.js';
+import {
+  encoderLayout,
+  locationFault,
+  readGraph,
+  textLayout,
+  UnsupportedGraph,
+  type GraphFacts,
+} from '../graphs/index.js';
 import type { ModelType } from './model-record.js';
 
 /** What a model's graph says that matters before it is loaded. */
@@ -29,7 +36,7 @@ export function readGraphFile(
       path: posix.join(posix.dirname(graphFile), location),
       leastBytes,
     })),
-    fault: type === 'llm' ? layoutFault(graphFile, facts) : null,
+    fault: layoutFault(graphFile, facts, type),
     misplaced: misplaced === undefined ? null : `${graphFile}: ${misplaced}.`,
   };
 }
@@ -45,9 +52,10 @@ export function shortFile(
   return short === undefined ? null : `${short.path}: it is cut off.`;
 }
 
-function layoutFault(graphFile: string, facts: GraphFacts): string | null {
+function layoutFault(graphFile: string, facts: GraphFacts, type: ModelType): string | null {
   try {
-    textLayout(facts);
+    if (type === 'llm') textLayout(facts);
+    else encoderLayout(facts, type);
     return null;
   } catch (error) {
     if (error instanceof UnsupportedGraph) return `${graphFile}: ${error.message}.`;

@@ -52,7 +52,10 @@ export class ModelLoader {
   private openVerified(record: ModelRecord, signal: AbortSignal): Promise<OpenedModel> {
     const { id, type, directory, graphFile, digest, contextLength } = record;
     const { maxRows, threads, batchInvariant } = this.config;
-    if (type !== 'llm') return this.encoders.open({ id, task: type, directory, graphFile, threads }, { signal });
+    if (type !== 'llm') {
+      const spec = { id, task: type, directory, graphFile, contextLength, threads };
+      return this.encoders.open(spec, { signal });
+    }
     // With 0 rows nothing is claimed, yet a model may be loaded by hand.
     const rows = Math.max(maxRows, 1);
     const spec = { id, directory, graphFile, contextLength, rows, threads, digest: digest ?? '', batchInvariant };

@@ -120,6 +120,20 @@ describe('the openai package for Node, unchanged (WIRE B10.1)', () => {
     expect(calls).toBe(3);
   });
 
+  it('makes embeddings, which it asks for in base64 and decodes itself', async () => {
+    const input = ['How do I reset my password?', 'I cannot log in'];
+    const packed = await openai.embeddings.create({ model: 'pocket-embed', input });
+    const floats = await openai.embeddings.create({ model: 'pocket-embed', input, encoding_format: 'float' });
+    expect(packed.data.map(({ index, embedding }) => [index, embedding.length])).toEqual([
+      [0, 128],
+      [1, 128],
+    ]);
+    packed.data.forEach(({ embedding }, i) => {
+      embedding.forEach((value, at) => expect(value).toBeCloseTo(floats.data[i]!.embedding[at]!, 5));
+    });
+    expect(packed.usage).toEqual(floats.usage);
+  });
+
   it('lists models', async () => {
     const models = await openai.models.list();
     expect(models.data.map(({ id }) => id)).toContain('pocket');

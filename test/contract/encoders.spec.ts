@@ -85,6 +85,15 @@ describe('the death of an encoder', () => {
     await expect(model.encode({ texts: ['a'] }, never)).rejects.toMatchObject({ code: 'model_error' });
     expect(readdirSync(runnersDirectory)).toEqual([]);
   });
+
+  it('is 503 for what is under way when the service closes it', async () => {
+    const model = await realEncoders().open(POCKET_EMBED);
+    const request = model.encode({ texts: new Array<string>(2000).fill('a b c d e f g h') }, never);
+    const refused = expect(request).rejects.toMatchObject({ code: 'server_shutting_down' });
+    await model.close();
+    await refused;
+    expect(await model.gone).toMatchObject({ expected: true });
+  });
 });
 
 describe('a cross-encoder', () => {

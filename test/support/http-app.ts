@@ -8,7 +8,12 @@ import type { Scope } from '../../src/clients/index.js';
 import { CONFIG, loadConfig } from '../../src/config/index.js';
 import { newIdentifier, Store } from '../../src/database/index.js';
 import { configureApp, edgeOptions, EventStreams } from '../../src/http/index.js';
-import type { InferenceEngine, PromptCodec } from '../../src/inference/index.js';
+import {
+  ProcessEncodingEngine,
+  type EncodingEngine,
+  type InferenceEngine,
+  type PromptCodec,
+} from '../../src/inference/index.js';
 import { encode, openModelText } from '../../src/inference/text/model-text.js';
 import type { TextJob } from '../../src/inference/text/text-protocol.js';
 import { Notices, type NoticeTypes } from '../../src/notices/index.js';
@@ -30,11 +35,18 @@ export const inlineCodec: PromptCodec = {
   close: () => Promise.resolve(),
 };
 
+function realEncodersOf(dataDir: string): EncodingEngine {
+  const entry = distEntry('inference/onnx/encoder-main.js');
+  return new ProcessEncodingEngine({ entry, runnersDirectory: join(dataDir, 'runners'), stallSeconds: 30 });
+}
+
 export interface HttpAppOptions {
   env?: Record<string, string>;
   engine?: FakeEngine;
   /** Used in the place of the fake engine. */
   otherEngine?: InferenceEngine;
+  /** The real ones by default. */
+  encoders?: EncodingEngine;
   /** Directory of an earlier app; it is then kept at the end. */
   dataDir?: string;
   clock?: Clock;
@@ -82,9 +94,10 @@ export class HttpApp {
     const { env = {}, engine = new FakeEngine(), otherEngine = engine, dataDir, clock = new Clock() } = options;
     const directory = dataDir ?? (await temporaryDirectory());
     const inspectionEntry = distEntry('models/inspection-worker.js');
+    const { encoders = realEncodersOf(directory) } = options;
     const config = loadConfig({ LMSP_PORT: '0', LMSP_DATA_DIR: directory, LMSP_BALLAST_BYTES: '0', ...env });
     const module = await Test.createTestingModule({
-      imports: [AppModule.register({ engine: otherEngine, codec: inlineCodec, inspectionEntry })],
+      imports: [AppModule.register({ engine: otherEngine, encoders, codec: inlineCodec, inspectionEntry })],
     })
       .overrideProvider(CONFIG)
       .useValue(config)

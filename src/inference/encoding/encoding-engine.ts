@@ -16,6 +16,8 @@ export interface EncoderSpec {
   graphFile: string;
   /** Intra-op threads of the runtime. */
   threads: number;
+  /** Bounds what the model's files allow. Tokens. */
+  contextLength?: number | null;
 }
 
 /** What became known by opening the model. */

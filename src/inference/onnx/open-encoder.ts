@@ -32,10 +32,11 @@ export async function openEncoder(
   const isRerank = spec.task === 'rerank';
   // A score is no vector.
   const asScore = isRerank ? { normalize: false, warnings: [] } : {};
-  const own = { ...files, ...asScore };
+  const contextLength = Math.min(files.contextLength, spec.contextLength ?? Infinity);
+  const own = { ...files, ...asScore, contextLength };
   const encoder = new OnnxEncoder({ session, layout, files: own, tokenizer: pairTokenizer, batchRows });
   const info: EncoderInfo = {
-    contextLength: files.contextLength,
+    contextLength,
     dimensions: layout.size,
     shorterDimensions: isRerank ? null : files.shorterDimensions,
     normalized: own.normalize,

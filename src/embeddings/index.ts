@@ -1,0 +1,1 @@
+export { EmbeddingsModule, type EmbeddingsModuleOptions } from './embeddings.module.js';
