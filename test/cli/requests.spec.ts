@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CommandLine, type CommandResult } from '../support/command-line.js';
+import { ModelFolder } from '../integration/models/model-folder.js';
 import { ServiceProcess } from '../support/service-process.js';
 
 /** Nothing listens there. */
@@ -66,6 +67,23 @@ describe('exit codes (OPERATE 1.2)', () => {
     const { code, stdout } = await lmsp(parameters);
     expect(code).toBe(expected);
     if (expected !== 0) expect(stdout).toBe('');
+  });
+
+  it('adds a model from a folder, says what is wrong with one, and forgets it', async () => {
+    const folder = await ModelFolder.copy();
+    try {
+      const added = await lmsp(['models', 'add', folder.directory, '--id', 'mine', '--dtype', 'q4', '--json']);
+      expect([added.code, JSON.parse(added.stdout).lmsp.state]).toEqual([0, 'available']);
+      expect((await lmsp(['models', 'add', folder.directory, '--id', 'mine'])).code).toBe(6);
+      expect((await lmsp(['models', 'rm', 'mine', '--yes'])).code).toBe(0);
+      await folder.cut('onnx/model.onnx');
+      const broken = await lmsp(['models', 'add', folder.directory, '--id', 'mine', '--dtype', 'fp32']);
+      expect([broken.code, broken.stdout]).toEqual([1, expect.stringContaining('model_unsupported')]);
+      expect((await lmsp(['models', 'rm', 'mine', '--yes'])).code).toBe(0);
+      expect(await service.json('GET', '/v1/models/pocket')).toMatchObject({ id: 'pocket' });
+    } finally {
+      await folder.remove();
+    }
   });
 
   it('is 3, with the command that starts one, where no service answers', async () => {
