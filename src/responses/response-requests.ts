@@ -4,7 +4,7 @@ import { identifierSuffix } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import type { KeyedRequest } from '../http/index.js';
 import { PROMPT_CODEC, type PromptCodec } from '../inference/index.js';
-import { GenerationDefaultsReader, ModelCatalogue, type ModelRecord } from '../models/index.js';
+import { GenerationDefaultsReader, ModelCatalogue, ModelResidency, type ModelRecord } from '../models/index.js';
 import type { OnRestart } from '../tasks/index.js';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
 import { metadataOf } from './metadata.js';
@@ -21,6 +21,7 @@ export class ResponseRequests {
     private readonly defaults: GenerationDefaultsReader,
     @Inject(PROMPT_CODEC) private readonly codec: PromptCodec,
     @Inject(CONFIG) private readonly config: Config,
+    private readonly residency: ModelResidency,
   ) {}
 
   /**
@@ -28,7 +29,7 @@ export class ResponseRequests {
    * model_not_found, model_unavailable, context_length_exceeded.
    */
   async prepare(dto: CreateResponseDto, clientId: string, keyed: KeyedRequest | null = null): Promise<ResponseDraft> {
-    const onRestart = this.policyOf(dto);
+    const policy = this.policyOf(dto);
     const stop = stopsOf(dto.stop);
     const metadata = metadataOf(dto.metadata);
     const id = `resp_${identifierSuffix()}`;
@@ -46,7 +47,7 @@ export class ResponseRequests {
         id,
         taskId: dto.store === false ? null : taskIdOf(id),
         model: model.id,
-        onRestart,
+        onRestart: policy ?? this.defaultPolicy(model.id),
         metadata,
         seed,
         sampling,
@@ -63,16 +64,24 @@ export class ResponseRequests {
     };
   }
 
-  private policyOf({ background, store, on_restart: wished }: CreateResponseDto): OnRestart {
+  /** Null: the model's default. */
+  private policyOf({ background, store, on_restart: wished }: CreateResponseDto): OnRestart | null {
     if (background === true && store === false) {
       throw new DomainError('background_requires_store', 'A background response is stored; leave store out.', {
         param: 'store',
       });
     }
-    if (background === true) return wished ?? this.config.defaultOnRestart;
+    if (background === true) return wished ?? null;
     if (wished === 'retry' || wished === 'resume')
       throw unsupportedPolicy('on_restart belongs to background responses; set background.');
     return 'fail';
+  }
+
+  /** A model that is known not to resume exactly has nothing to go on from: its work begins anew. */
+  private defaultPolicy(modelId: string): OnRestart {
+    const { defaultOnRestart } = this.config;
+    const cannotResume = this.residency.exact(modelId)?.resume === false;
+    return defaultOnRestart === 'resume' && cannotResume ? 'retry' : defaultOnRestart;
   }
 }
 
