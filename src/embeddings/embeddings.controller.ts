@@ -7,6 +7,7 @@ import type { Encoded } from '../inference/index.js';
 import { DescribeRoute } from '../openapi/index.js';
 import { CreateEmbeddingDto } from './dto/create-embedding.dto.js';
 import { CreateRerankDto } from './dto/create-rerank.dto.js';
+import { embeddingJson } from './embedding-json.js';
 import { EMBEDDING_LIST, RERANKING } from './embedding-schema.js';
 import { Encoders } from './encoders.js';
 import { textsOf } from './encoding-input.js';
@@ -64,12 +65,10 @@ export class EmbeddingsController {
     if (result === null) return;
     const { modelId, encoded, info } = result;
     const written = dto.encoding_format === 'base64' ? base64Of : (vector: Float32Array) => [...vector];
-    const data = encoded.map(({ values }, index) => ({
-      object: 'embedding',
-      index,
-      embedding: written(shortened(values, dimensions, info)),
-    }));
-    response.json({ object: 'list', data, model: modelId, usage: usageOf(encoded) });
+    const vectors = encoded.map(({ values }) => shortened(values, dimensions, info));
+    const data = await embeddingJson(vectors, written);
+    const rest = JSON.stringify({ object: 'list', model: modelId, usage: usageOf(encoded) });
+    response.type('json').send(`{"data":${data},${rest.slice(1)}`);
   }
 
   @Post('rerank')

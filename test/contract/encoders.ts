@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/config/index.js';
@@ -26,15 +26,6 @@ export function realEncoders(options: Partial<ProcessEncodingEngineOptions> = {}
     ...options,
     entry: distEntry('inference/onnx/encoder-main.js'),
   });
-}
-
-/** Folder of a real model below LMSP_TEST_MODELS; null, and a line that says so, where it is not there. */
-export function realModel(name: string): string | null {
-  const folder = process.env.LMSP_TEST_MODELS;
-  const directory = folder === undefined ? null : join(folder, name);
-  if (directory !== null && existsSync(directory)) return directory;
-  process.stderr.write(`left out: the tests of ${name}, which is not below LMSP_TEST_MODELS\n`);
-  return null;
 }
 
 export function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {

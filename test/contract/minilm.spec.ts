@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EncoderModel } from '../../src/inference/index.js';
-import { realEncoders, realModel } from './encoders.js';
+import { realModels } from '../support/real-models.js';
+import { realEncoders } from './encoders.js';
 
 interface Reference {
   items: { text: string; token_ids: number[]; embedding: number[] }[];
@@ -13,11 +14,12 @@ const hasAvx2 = readFileSync('/proc/cpuinfo', 'utf8').includes(' avx2');
 const tolerance = hasAvx2 ? 1e-4 : 2e-3;
 const never = new AbortController().signal;
 
-const directory = realModel('all-minilm-l6-v2');
-if (directory === null) {
+const folder = realModels('all-minilm-l6-v2');
+if (folder === null) {
   // A file without a test is a failure to vitest.
   it('is left out: all-minilm-l6-v2 is not here', () => undefined);
 } else {
+  const directory = join(folder, 'all-minilm-l6-v2');
   describe('all-minilm-l6-v2, int8 weights (models/README.md)', () => {
     const { items } = JSON.parse(readFileSync(join(directory, 'reference.json'), 'utf8')) as Reference;
     const fitting = items.filter(({ token_ids: ids }) => ids.length < 256);

@@ -49,6 +49,15 @@ describe('POST /v1/embeddings (WIRE B2, B7)', () => {
     expect(cosine(numbers, floats.body.data[0].embedding)).toBeCloseTo(1, 6);
   });
 
+  it('takes 2048 texts, and answers others while it writes so many numbers', async () => {
+    const [{ status, body }, other] = await Promise.all([
+      embed({ input: new Array(2048).fill('a') }),
+      http.call('GET', '/v1/models'),
+    ]);
+    expect([status, other.status, body.data.length, body.data[2047].index]).toEqual([200, 200, 2048, 2047]);
+    expect(body.usage.prompt_tokens).toBe(2048);
+  });
+
   it('takes what changes nothing: null, user, the full dimensions', async () => {
     const { status, body } = await embed({ input: 'a', encoding_format: null, user: 'me', dimensions: 128, other: 1 });
     expect([status, body.data[0].embedding.length]).toEqual([200, 128]);

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cosine } from '../contract/encoders.js';
 import { realEngine } from '../contract/pocket.js';
 import { HttpApp, parseEvents } from '../support/http-app.js';
 import { realModels, SMOLLM, SMOLLM_PLAIN } from '../support/real-models.js';
@@ -59,5 +61,19 @@ function throughTheService(folder: string): void {
     expect(text.length).toBeGreaterThan(0);
     const { body } = await http.call('GET', '/v1/models/plain');
     expect(body.lmsp).toMatchObject({ state: 'loaded', exact: { resume: true } });
+  });
+
+  it('may be a sentence encoder, whose vectors are those of the reference', async () => {
+    const model = await register('minilm', 'all-minilm-l6-v2', { type: 'embedding' });
+    expect(model).toMatchObject({ state: 'available', context_length: 256, embedding_dimensions: 384 });
+    const { items } = JSON.parse(await readFile(join(folder, 'all-minilm-l6-v2/reference.json'), 'utf8')) as {
+      items: { text: string; embedding: number[] }[];
+    };
+    const some = items.slice(0, 4);
+    const input = some.map(({ text }) => text);
+    const { body } = await http.call('POST', '/v1/embeddings', { model: 'minilm', input });
+    some.forEach(({ embedding }, i) => {
+      expect(cosine(body.data[i].embedding, embedding)).toBeGreaterThan(0.9999);
+    });
   });
 }
