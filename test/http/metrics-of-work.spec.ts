@@ -19,7 +19,7 @@ describe('metrics of models, tokens and the store (OPERATE 3.2)', () => {
 
   it('say of a service without a loaded model that there is none', async () => {
     const families = await scrapeOf(app);
-    expect(valueOf(families, 'lmsp_models', { state: 'available' })).toBe(1);
+    expect(valueOf(families, 'lmsp_models', { state: 'available' })).toBe(2);
     expect(valueOf(families, 'lmsp_models', { state: 'loaded' })).toBe(0);
     expect(valueOf(families, 'lmsp_batch_size', model)).toBeUndefined();
     expect(valueOf(families, 'lmsp_prompt_tokens_total', model)).toBeUndefined();

@@ -60,8 +60,9 @@ export async function openModel(spec: ModelSpec, progress: (fraction: number) =>
 
 /** By config.json, else by genai_config.json; the spec may only bound it. */
 async function contextLengthOf({ directory, contextLength: bound }: ModelSpec): Promise<number> {
-  const config = await readModelJson(directory, 'config.json', 'optional');
   const genai = await readModelJson(directory, 'genai_config.json', 'optional');
+  const needsConfig = Object.keys(genai).length === 0;
+  const config = await readModelJson(directory, 'config.json', needsConfig ? 'required' : 'optional');
   const stated =
     config['max_position_embeddings'] ?? (genai['model'] as Record<string, unknown> | undefined)?.['context_length'];
   if (typeof stated !== 'number' || !Number.isInteger(stated) || stated < 2) {
