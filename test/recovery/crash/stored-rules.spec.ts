@@ -123,6 +123,12 @@ describe('an answer beside its reference (invariant 11, BL-27)', () => {
     expect(rules(stored)).toEqual(['BL-27']);
   });
 
+  it('is right where the first token after the take-up tells readers nothing: it bears the number of row 18', () => {
+    const stored = resumed();
+    stored.snapshots[1]!.lastSequenceNumber = 6;
+    expect(rules(stored)).toEqual([]);
+  });
+
   it('has a token on disk without its text (invariant 8)', () => {
     const stored = cancelled();
     stored.events = stored.events.filter(({ type }) => type !== 'response.output_text.delta');

@@ -42,7 +42,10 @@ function completedFaults(stored: StoredTask, reference: Reference, tokens: numbe
   faults.unless(lmsp.replayed_tokens === logged, 'BL-27', `${lmsp.replayed_tokens} replayed tokens, ${logged} logged`);
 }
 
-/** Tokens of the present start that lay on disk when it was last left running (row 18): each is replayed, none drawn again. */
+/**
+ * Tokens of the present start that lay on disk when it was last left running (row 18): each is replayed, none drawn again.
+ * A token that tells readers nothing takes no number: the first after the event of row 18 may bear that event's own.
+ */
 function loggedBeforeTakeUp({ task, events, snapshots }: StoredTask): number {
   let status = '';
   let left = -1;
@@ -53,7 +56,7 @@ function loggedBeforeTakeUp({ task, events, snapshots }: StoredTask): number {
     status = task_status;
   }
   return snapshots
-    .filter(({ startCount, lastSequenceNumber }) => startCount === task.startCount && lastSequenceNumber <= left)
+    .filter(({ startCount, lastSequenceNumber }) => startCount === task.startCount && lastSequenceNumber < left)
     .reduce((sum, { lines }) => sum + lines.length, 0);
 }
 
