@@ -1,7 +1,7 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
 import { serviceVersion } from '../config/index.js';
-import { refusalsByStatus, WITH_ANY_BODY, WITH_TOKEN } from './describe-route.js';
+import { refusalsByStatus, WITH_ANY_BODY, WITH_TOKEN, type Refusal } from './describe-route.js';
 import { ERROR, OAUTH_ERROR } from './error-answers.js';
 import { either, schemasWithin } from './schema.js';
 
@@ -80,16 +80,16 @@ function inOAuthForm(answers: Answers): Answers {
 type Answers = NonNullable<PathItem['get']>['responses'];
 
 /** Codes of the same status stand in one answer. */
-function joined(own: Answers, added: ReturnType<typeof refusalsByStatus>): Answers {
+function joined(own: Answers, added: Record<string, Refusal>): Answers {
   const answers: Record<string, unknown> = { ...own };
   for (const [status, refusal] of Object.entries(added)) {
-    const known = answers[status] as typeof refusal | undefined;
+    const known = answers[status] as Refusal | undefined;
     answers[status] = known ? merge(known, refusal) : refusal;
   }
   return Object.fromEntries(Object.entries(answers).sort(([a], [b]) => (a < b ? -1 : 1))) as Answers;
 }
 
-function merge<T extends ReturnType<typeof refusalsByStatus>[string]>(known: T, added: T): T {
+function merge(known: Refusal, added: Refusal): Refusal {
   const json = known.content['application/json'];
   const examples = { ...json.examples, ...added.content['application/json'].examples };
   return {

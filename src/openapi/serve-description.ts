@@ -1,11 +1,11 @@
 import type { INestApplication } from '@nestjs/common';
-import { SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import { SwaggerModule } from '@nestjs/swagger';
 import { describeApi } from './document.js';
 
 /** Serves `/openapi.json` and, from local files alone, Swagger UI at `/docs`: no token, nothing secret is in them. */
 export function serveDescription(app: INestApplication): void {
-  let document: OpenAPIObject | undefined;
-  SwaggerModule.setup('docs', app, () => (document ??= describeApi(app)), {
+  // Made at the first request, and once.
+  SwaggerModule.setup('docs', app, () => describeApi(app), {
     jsonDocumentUrl: 'openapi.json',
     raw: ['json'],
     customSiteTitle: 'LMSP service',
