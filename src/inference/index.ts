@@ -20,7 +20,10 @@ export {
   RunnerLost,
   type RunnerEnd,
   type SamplingParameters,
+  type StepLogprobs,
+  type TokenLogprob,
 } from './inference-engine.js';
+export { type ConstrainedFunction, type OutputConstraint, type ToolCallForm } from './output-constraint.js';
 export { PROMPT_CODEC, type ChatMessage, type PromptCodec } from './prompt-codec.js';
 export {
   ENCODING_ENGINE,

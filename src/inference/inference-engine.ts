@@ -5,6 +5,7 @@
  */
 
 import { DomainError } from '../errors/index.js';
+import type { OutputConstraint } from './output-constraint.js';
 
 /** How tokens are drawn (ENGINE 4.5). All fields are resolved: defaults were applied before. */
 export interface SamplingParameters {
@@ -87,6 +88,10 @@ export interface GenerationRequest {
   stop: string[];
   /** At least 1. Also bounded by contextLength - promptIds.length. */
   maxOutputTokens: number;
+  /** What the output must be, enforced token by token; absent: anything. */
+  constraint?: OutputConstraint;
+  /** Each step tells its log probability and those of as many of the likeliest tokens, 0..20; absent: nothing is told. */
+  topLogprobs?: number;
   /**
    * Tokens of an earlier attempt, to go on behind (ENGINE 4.8): they are decoded again each in its kernel class, drawn
    * by nobody and reported as no step; the next step has the index behind them. A log that holds the end already ends
@@ -95,6 +100,20 @@ export interface GenerationRequest {
   replay?: LoggedToken[];
   /** Runs beside nothing else: the model's other rows pause until `share`, or until it has ended (WIRE B6, suspect). */
   alone?: boolean;
+}
+
+/** Natural logarithm of a token's probability by the model itself: before bias, penalties, temperature, constraint. */
+export interface TokenLogprob {
+  tokenId: number;
+  /** The token decoded by itself; U+FFFD stands for part of a character. */
+  text: string;
+  bytes: number[];
+  logprob: number;
+}
+
+/** Of the drawn token and of the likeliest ones, likeliest first. */
+export interface StepLogprobs extends TokenLogprob {
+  top: TokenLogprob[];
 }
 
 /** What is remembered of one token: enough to decode it again the way it was decoded (ENGINE 4.7). */
@@ -120,6 +139,8 @@ export interface GenerationStep {
   text: string;
   /** Set on the last step only. */
   finish: FinishReason | null;
+  /** Where the request asked for them. */
+  logprobs?: StepLogprobs;
 }
 
 /** What a token of the log yields, as its step once said. */
