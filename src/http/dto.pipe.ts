@@ -21,8 +21,13 @@ export class DtoPipe implements PipeTransform {
     if (type !== 'body' || metatype === undefined || metatype === Object) return value;
     if (value === undefined) return absent(metatype as DtoClass);
     if (!isPlainObject(value)) throw new DomainError('invalid_type', 'The body must be a JSON object.');
-    return checked(metatype as DtoClass, value, '', { items: this.config.maxInputItems });
+    return readDto(metatype as DtoClass, value, this.config.maxInputItems);
   }
+}
+
+/** The object as a checked DTO, as the pipe makes one of a body. `mostItems`: objects in its lists, in all. */
+export function readDto<T extends object>(type: DtoClass<T>, plain: object, mostItems: number): T {
+  return checked(type, plain, '', { items: mostItems });
 }
 
 /** A body without a required field may be left out. */
@@ -39,7 +44,7 @@ function absent(type: DtoClass): object {
  * would crash on a key `constructor` and drop others. Only known fields are looked at: a body may have any number of
  * others, and one called `constructor` would hide the class that the validator asks for.
  */
-function checked(type: DtoClass, plain: object, path: string, left: Allowance): object {
+function checked<T extends object>(type: DtoClass<T>, plain: object, path: string, left: Allowance): T {
   const dto = new type();
   for (const field of fieldsOf(type)) {
     if (Object.hasOwn(plain, field)) Reflect.set(dto, field, Reflect.get(plain, field));

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
-/** One server-sent event. `data` is one line of text: JSON has no raw line breaks. */
+/** One server-sent event, of a type or of none. `data` is one line of text: JSON has no raw line breaks. */
 export interface EventFrame {
-  event: string;
+  event?: string;
   data: string;
   /** Sent as `id:` where the client resumes by Last-Event-ID. */
   id?: number;
@@ -66,7 +66,8 @@ export async function writeEventStream(
 }
 
 function frameText({ id, event, data }: EventFrame): string {
-  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
+  const head = `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}`;
+  return `${head}data: ${data}\n\n`;
 }
 
 async function drained(response: ServerResponse, { signal, stallSeconds }: EventStreamOptions): Promise<void> {

@@ -1,4 +1,4 @@
-/** Text in, token ids out: chat template and tokenizer, run outside the service's process with a time limit. */
+/** From text to token ids and back: chat template and tokenizer, run outside the service's process with a time limit. */
 
 /** One chat message as templates expect it. */
 export interface ChatMessage {
@@ -13,6 +13,13 @@ export interface ChatOptions {
   mostTokens?: number;
 }
 
+export interface TextOptions {
+  /** The text is a whole prompt: it begins with the start token that the tokenizer puts before one. */
+  asPrompt?: boolean;
+  /** A text that certainly has more is refused without being counted. */
+  mostTokens?: number;
+}
+
 export interface PromptCodec {
   /**
    * Renders the model's chat template over the messages (with generation prompt) and tokenises it. Rejects with
@@ -20,8 +27,13 @@ export interface PromptCodec {
    * server_error (time limit), queue_full, model_load_failed (a file cannot be read).
    */
   encodeChat(directory: string, messages: ChatMessage[], options?: ChatOptions): Promise<number[]>;
-  /** Token ids of a text, without special tokens added. */
-  encodeText(directory: string, text: string): Promise<number[]>;
+  /**
+   * Token ids of a text, without special tokens added; those that it spells are the tokens themselves. Rejects as
+   * encodeChat does.
+   */
+  encodeText(directory: string, text: string, options?: TextOptions): Promise<number[]>;
+  /** Text of token ids, special ones as they are spelt. Rejects with invalid_value naming the id that is none (`tokens[3]`). */
+  decode(directory: string, tokens: readonly number[]): Promise<string>;
   close(): Promise<void>;
 }
 

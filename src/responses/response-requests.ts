@@ -3,7 +3,7 @@ import { CONFIG, type Config } from '../config/index.js';
 import { identifierSuffix } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import type { KeyedRequest } from '../http/index.js';
-import { PROMPT_CODEC, type PromptCodec } from '../inference/index.js';
+import { PROMPT_CODEC, type ChatMessage, type PromptCodec } from '../inference/index.js';
 import { GenerationDefaultsReader, ModelCatalogue, ModelResidency, type ModelRecord } from '../models/index.js';
 import type { OnRestart } from '../tasks/index.js';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
@@ -12,6 +12,9 @@ import { newResponse } from './new-response.js';
 import { readInput } from './request-input.js';
 import { randomSeed, samplingOf, stopsOf } from './request-sampling.js';
 import { taskIdOf, type ResponseDraft } from './response-store.js';
+
+/** `chat`: the input is a conversation, for the model's template. `raw`: it is one text and the prompt itself. */
+export type PromptForm = 'chat' | 'raw';
 
 /** From a checked body to all that the response and its generation will ever need; writes nothing (WIRE B3, order of work). */
 @Injectable()
@@ -28,7 +31,12 @@ export class ResponseRequests {
    * Throws DomainError naming the field: invalid_value, invalid_type, unsupported_value, background_requires_store,
    * model_not_found, model_unavailable, context_length_exceeded.
    */
-  async prepare(dto: CreateResponseDto, clientId: string, keyed: KeyedRequest | null = null): Promise<ResponseDraft> {
+  async prepare(
+    dto: CreateResponseDto,
+    clientId: string,
+    keyed: KeyedRequest | null = null,
+    form: PromptForm = 'chat',
+  ): Promise<ResponseDraft> {
     const policy = this.policyOf(dto);
     const stop = stopsOf(dto.stop);
     const metadata = metadataOf(dto.metadata);
@@ -36,8 +44,7 @@ export class ResponseRequests {
     const { items, messages } = readInput(dto, id);
     const model = await this.catalogue.usable(dto.model);
     const sampling = samplingOf(dto, await this.defaults.of(model));
-    const room = model.contextLength === null ? {} : { mostTokens: model.contextLength - 1 };
-    const promptIds = await this.codec.encodeChat(model.directory, messages, room);
+    const promptIds = await this.promptIds(model, messages, form);
     const seed = dto.seed ?? randomSeed();
     return {
       clientId,
@@ -62,6 +69,14 @@ export class ResponseRequests {
         modelDigest: model.digest ?? '',
       },
     };
+  }
+
+  private promptIds(model: ModelRecord, messages: ChatMessage[], form: PromptForm): Promise<number[]> {
+    const { directory, contextLength } = model;
+    const room = contextLength === null ? {} : { mostTokens: contextLength - 1 };
+    if (form === 'chat') return this.codec.encodeChat(directory, messages, room);
+    const prompt = messages.map(({ content }) => content).join('');
+    return this.codec.encodeText(directory, prompt, { asPrompt: true, ...room });
   }
 
   /** Null: the model's default. */

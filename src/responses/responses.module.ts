@@ -7,6 +7,7 @@ import { EphemeralCreation } from './ephemeral-creation.js';
 import { EphemeralResponses } from './ephemeral-responses.js';
 import { ForegroundOwnership } from './foreground-ownership.js';
 import { ForegroundResponses } from './foreground-responses.js';
+import { InputTokensController } from './input-tokens.controller.js';
 import { ModelUse } from './model-use.js';
 import { ResponseAcceptance } from './response-acceptance.js';
 import { ResponseAdmission } from './response-admission.js';
@@ -32,7 +33,8 @@ export class ResponsesModule {
     return {
       module: ResponsesModule,
       imports: [ConfigModule, HttpModule, NoticesModule, ...imports],
-      controllers: [CreateResponseController, ResponsesController],
+      // In this order: `input_tokens` is no id of a response.
+      controllers: [CreateResponseController, InputTokensController, ResponsesController],
       providers: [
         ResponseAcceptance,
         ResponseAdmission,
@@ -50,6 +52,7 @@ export class ResponsesModule {
         StoredCreation,
         StoredResponses,
       ],
+      exports: [EphemeralResponses, ResponseRequests],
     };
   }
 }

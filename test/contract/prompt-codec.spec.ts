@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -41,6 +41,42 @@ describe('the prompt codec', () => {
       ...(await codec.encodeText(own, 'Hi')),
       2,
     ]);
+  });
+
+  it.each([
+    ['plain words', 'Hello, world!'],
+    ['characters of several tokens', 'größer 漢字 😀 \n\t  x'],
+    ['special tokens', '<|im_start|>user\nHi<|im_end|>'],
+    ['nothing', ''],
+  ])('decodes %s to what was encoded', async (_, text) => {
+    const codec = start();
+    const ids = await codec.encodeText(POCKET.directory, text);
+    expect(await codec.decode(POCKET.directory, ids)).toBe(text);
+  });
+
+  it.each([[-1], [1.5], [4_000_000_000]])('names %s, which is no token of the model', async (id) => {
+    const refused = start().decode(POCKET.directory, [1, 2, id]);
+    await expect(refused).rejects.toMatchObject({ code: 'invalid_value', param: 'tokens[2]' });
+  });
+
+  it('begins a whole prompt with the start token where the tokenizer does, once', async () => {
+    const codec = start();
+    const directory = modelWith('');
+    const change = (file: string, fields: object): void => {
+      const path = join(directory, file);
+      writeFileSync(path, JSON.stringify({ ...(JSON.parse(readFileSync(path, 'utf8')) as object), ...fields }));
+    };
+    const plain = await codec.encodeText(POCKET.directory, 'Hi');
+    expect(await codec.encodeText(POCKET.directory, 'Hi', { asPrompt: true })).toEqual(plain);
+    const startToken = '<|im_start|>';
+    const single = [{ SpecialToken: { id: startToken, type_id: 0 } }, { Sequence: { id: 'A', type_id: 0 } }];
+    const special_tokens = { [startToken]: { id: startToken, ids: [1], tokens: [startToken] } };
+    change('tokenizer.json', { post_processor: { type: 'TemplateProcessing', single, pair: single, special_tokens } });
+    change('tokenizer_config.json', { bos_token: startToken });
+    const asPrompt = true;
+    expect(await codec.encodeText(directory, 'Hi', { asPrompt })).toEqual([1, ...plain]);
+    expect(await codec.encodeText(directory, `${startToken}Hi`, { asPrompt })).toEqual([1, ...plain]);
+    expect(await codec.encodeText(directory, 'Hi')).toEqual(plain);
   });
 
   it('sees a template that has changed since the last prompt', async () => {

@@ -14,8 +14,8 @@ import {
   type InferenceEngine,
   type PromptCodec,
 } from '../../src/inference/index.js';
-import { encode, openModelText } from '../../src/inference/text/model-text.js';
-import type { TextJob } from '../../src/inference/text/text-protocol.js';
+import { decode, encode, openModelText } from '../../src/inference/text/model-text.js';
+import type { EncodeJob } from '../../src/inference/text/text-protocol.js';
 import { Notices, type NoticeTypes } from '../../src/notices/index.js';
 import { describeApi } from '../../src/openapi/index.js';
 import { Clock } from '../../src/retention/index.js';
@@ -26,12 +26,13 @@ import { FakeEngine } from './fake-engine.js';
 import { temporaryDirectory } from './store.js';
 import { waitFor } from './wait-for.js';
 
-const encodeHere = async (job: TextJob): Promise<number[]> => encode(await openModelText(job.directory), job);
+const encodeHere = async (job: EncodeJob): Promise<number[]> => encode(await openModelText(job.directory), job);
 
 /** The product's own templates and tokenizer, in this process. */
 export const inlineCodec: PromptCodec = {
   encodeChat: (directory, messages, options) => encodeHere({ kind: 'chat', directory, messages, ...options }),
-  encodeText: (directory, text) => encodeHere({ kind: 'text', directory, text }),
+  encodeText: (directory, text, options) => encodeHere({ kind: 'text', directory, text, ...options }),
+  decode: async (directory, tokens) => decode(await openModelText(directory), tokens),
   close: () => Promise.resolve(),
 };
 

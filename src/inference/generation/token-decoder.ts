@@ -11,6 +11,7 @@ export interface Tokenizer {
   encode(text: string, options: { add_special_tokens: boolean }): { ids: number[] };
   decode(ids: number[], options: { skip_special_tokens: boolean; clean_up_tokenization_spaces: boolean }): string;
   token_to_id(token: string): number | undefined;
+  id_to_token(id: number): string | undefined;
   get_added_tokens_decoder(): Map<number, { special: boolean; content: string }>;
   /** Applied to what lies between added tokens. */
   normalizer: ((text: string) => string) | null;

@@ -4,7 +4,7 @@ import { Template } from '@huggingface/jinja';
 import { DomainError } from '../../errors/index.js';
 import { readTokenizer, type Tokenizer } from '../generation/token-decoder.js';
 import { ControlTokens, type ClientTexts } from './control-tokens.js';
-import type { TextJob } from './text-protocol.js';
+import type { EncodeJob } from './text-protocol.js';
 import { leastTokens, longestToken } from './token-bound.js';
 
 const FILES = ['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja'];
@@ -21,17 +21,35 @@ export interface ModelText {
   controlTokens: ControlTokens;
   /** Bytes of text that one token stands for at most; null: unknown. */
   longestToken: number | null;
+  /** What the tokenizer puts before a prompt, if anything. */
+  startToken: number | null;
 }
 
 const cache = new Map<string, ModelText>();
 
 /** Token ids of a job's text. Throws DomainError. */
-export function encode(model: ModelText, job: TextJob): number[] {
-  if (job.kind === 'text') return model.tokenizer.encode(job.text, { add_special_tokens: false }).ids;
+export function encode(model: ModelText, job: EncodeJob): number[] {
+  if (job.kind === 'text') {
+    refuseFarTooLong(job.text, model, job.mostTokens);
+    const ids = model.controlTokens.encode(job.text, null);
+    const { startToken } = model;
+    return job.asPrompt && startToken !== null && ids[0] !== startToken ? [startToken, ...ids] : ids;
+  }
   const { mark, ...texts } = model.controlTokens.mark(job);
   const text = render(model, texts);
   refuseFarTooLong(text, model, job.mostTokens);
   return model.controlTokens.encode(text, mark);
+}
+
+/** Text of token ids, special ones as they are spelt. Throws DomainError naming the one that is none. */
+export function decode({ tokenizer }: ModelText, tokens: readonly number[]): string {
+  const wrong = tokens.findIndex((id) => tokenizer.id_to_token(id) === undefined);
+  if (wrong >= 0) {
+    const param = `tokens[${wrong}]`;
+    throw new DomainError('invalid_value', `'${param}' is no token of this model.`, { param });
+  }
+  if (tokens.length === 0) return '';
+  return tokenizer.decode([...tokens], { skip_special_tokens: false, clean_up_tokenization_spaces: false });
 }
 
 function refuseFarTooLong(text: string, model: ModelText, mostTokens: number | undefined): void {
@@ -95,13 +113,26 @@ async function read(directory: string, stamp: string): Promise<ModelText> {
   }
   try {
     const template = source === null ? null : new Template(source);
-    const controlTokens = new ControlTokens(tokenizer);
-    return { stamp, tokenizer, template, specialTokens, controlTokens, longestToken: longestToken(content) };
+    return {
+      stamp,
+      tokenizer,
+      template,
+      specialTokens,
+      controlTokens: new ControlTokens(tokenizer),
+      longestToken: longestToken(content),
+      startToken: startTokenOf(tokenizer, specialTokens['bos_token'] ?? ''),
+    };
   } catch (cause) {
     throw new DomainError('model_load_failed', `the chat template cannot be read: ${(cause as Error).message}`, {
       cause,
     });
   }
+}
+
+/** Only where the tokenizer itself begins a prompt with it: some models name a start token and want none. */
+function startTokenOf(tokenizer: Tokenizer, name: string): number | null {
+  const [first] = tokenizer.encode('', { add_special_tokens: true }).ids;
+  return first !== undefined && first === tokenizer.token_to_id(name) ? first : null;
 }
 
 /** One template, or a list with one of the name `default`. */

@@ -2,7 +2,7 @@
 import { createContext, Script } from 'node:vm';
 import { DomainError } from '../../errors/index.js';
 import { endWithParent } from '../process/end-with-parent.js';
-import { encode, openModelText } from './model-text.js';
+import { decode, encode, openModelText } from './model-text.js';
 import type { TextJob, TextResult, ToTextWorker } from './text-protocol.js';
 
 endWithParent();
@@ -22,10 +22,10 @@ function within<T>(limitMs: number, work: () => T): T {
 async function perform(job: TextJob, limitMs: number): Promise<TextResult> {
   try {
     const model = await openModelText(job.directory);
-    return { ids: within(limitMs, () => encode(model, job)) };
+    return { value: within(limitMs, () => (job.kind === 'decode' ? decode(model, job.tokens) : encode(model, job))) };
   } catch (error) {
-    const code = error instanceof DomainError ? error.code : 'server_error';
-    return { error: { code, message: (error as Error).message } };
+    const { code, param } = error instanceof DomainError ? error : { code: 'server_error' as const, param: null };
+    return { error: { code, message: (error as Error).message, param } };
   }
 }
 

@@ -1,7 +1,7 @@
 import { DomainError, ServiceStopping } from '../../errors/index.js';
-import type { ChatMessage, ChatOptions, PromptCodec } from '../prompt-codec.js';
+import type { ChatMessage, ChatOptions, PromptCodec, TextOptions } from '../prompt-codec.js';
 import { TextProcess } from './text-process.js';
-import type { TextJob, TextResult } from './text-protocol.js';
+import type { TextJob, TextResult, TextValue } from './text-protocol.js';
 
 export interface WorkerPromptCodecOptions {
   workers: number;
@@ -41,8 +41,12 @@ export class WorkerPromptCodec implements PromptCodec {
     return this.submit({ kind: 'chat', directory, messages, ...options });
   }
 
-  encodeText(directory: string, text: string): Promise<number[]> {
-    return this.submit({ kind: 'text', directory, text });
+  encodeText(directory: string, text: string, options: TextOptions = {}): Promise<number[]> {
+    return this.submit({ kind: 'text', directory, text, ...options });
+  }
+
+  decode(directory: string, tokens: readonly number[]): Promise<string> {
+    return this.submit({ kind: 'decode', directory, tokens });
   }
 
   /** Work under way and waiting is refused; settles when the workers are gone. */
@@ -54,7 +58,8 @@ export class WorkerPromptCodec implements PromptCodec {
     await Promise.all(workers.map((worker) => worker?.gone ?? Promise.resolve()));
   }
 
-  private submit(job: TextJob): Promise<number[]> {
+  /** The kind of job says what its value is. */
+  private submit<V extends TextValue>(job: TextJob): Promise<V> {
     if (this.closed) return Promise.reject(new ServiceStopping());
     if (this.waiting.length >= this.options.maxWaiting) {
       return Promise.reject(new DomainError('queue_full', 'too many prompts are waiting to be read'));
@@ -62,8 +67,8 @@ export class WorkerPromptCodec implements PromptCodec {
     return new Promise((resolve, reject) => {
       const settle = (outcome: TextResult | DomainError): void => {
         if (outcome instanceof DomainError) reject(outcome);
-        else if ('ids' in outcome) resolve(outcome.ids);
-        else reject(new DomainError(outcome.error.code, outcome.error.message, { param: 'input' }));
+        else if ('value' in outcome) resolve(outcome.value as V);
+        else reject(new DomainError(outcome.error.code, outcome.error.message, { param: outcome.error.param }));
       };
       this.waiting.push({ job, settle });
       this.dispatch();

@@ -5,7 +5,6 @@ import {
   IsIn,
   IsInt,
   IsNotEmpty,
-  IsNumber,
   IsObject,
   IsOptional,
   IsString,
@@ -14,20 +13,19 @@ import {
   Min,
 } from 'class-validator';
 import { IsTextOrList, Nested, Rule, Unsupported, UNSUPPORTED_VALUE } from '../../http/index.js';
-import { either, listOf, mapOf, Meaning, nullable, number, text } from '../../openapi/index.js';
+import { mapOf, Meaning, nullable, text } from '../../openapi/index.js';
 import { ON_RESTART_POLICIES, type OnRestart } from '../../tasks/index.js';
 import { InputMessageDto } from './input-message.dto.js';
 import { ReasoningDto, TextOptionsDto } from './output-options.dto.js';
+import { SamplingDto } from './sampling.dto.js';
 
 const LOGPROBS = 'message.output_text.logprobs';
 const TIERS = ['auto', 'default', 'flex', 'scale', 'priority'];
 
-const STOP = nullable(either([text(), listOf(text())]));
 const METADATA = nullable(mapOf(text()));
-const LOGIT_BIAS = nullable(mapOf(number(undefined, { minimum: -100, maximum: 100 })));
 
 /** Body of POST /v1/responses (WIRE B3). Null means absent in every optional field. */
-export class CreateResponseDto {
+export class CreateResponseDto extends SamplingDto {
   @IsDefined()
   @IsString()
   @IsNotEmpty()
@@ -70,76 +68,6 @@ export class CreateResponseDto {
     'What becomes of it at a restart of the service: fails, starts anew, or goes on where it was. Background only',
   )
   on_restart?: OnRestart | null;
-
-  // How tokens are drawn.
-
-  @IsOptional()
-  @IsNumber()
-  @Min(0)
-  @Max(2)
-  @Meaning("0 takes the likeliest token; absent: the model's own")
-  temperature?: number | null;
-
-  @IsOptional()
-  @IsNumber()
-  @Min(0)
-  @Max(1)
-  @Meaning('Share of the probability that tokens are drawn from')
-  top_p?: number | null;
-
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(Number.MAX_SAFE_INTEGER)
-  @Meaning('As many of the likeliest tokens are drawn from; 0: all')
-  top_k?: number | null;
-
-  @IsOptional()
-  @IsNumber()
-  @Min(0)
-  @Max(1)
-  @Meaning('Least probability, relative to the likeliest token')
-  min_p?: number | null;
-
-  @IsOptional()
-  @IsNumber()
-  @Min(-2)
-  @Max(2)
-  @Meaning('Against tokens that came already')
-  presence_penalty?: number | null;
-
-  @IsOptional()
-  @IsNumber()
-  @Min(-2)
-  @Max(2)
-  @Meaning('Against tokens, the more often they came')
-  frequency_penalty?: number | null;
-
-  @IsOptional()
-  @IsNumber()
-  @Min(0.01)
-  @Max(10)
-  @Meaning('Divides the logits of tokens that came already; 1: none')
-  repetition_penalty?: number | null;
-
-  /** Token id → -100..100, checked in `sampling.ts`. */
-  @IsOptional()
-  @IsObject()
-  @Meaning('Token id to -100..100, added to its logit', LOGIT_BIAS)
-  logit_bias?: Record<string, unknown> | null;
-
-  @IsOptional()
-  @IsInt()
-  @Min(0)
-  @Max(Number.MAX_SAFE_INTEGER)
-  @Meaning('Gives the same answer again; absent: random, and told in `lmsp.seed`')
-  seed?: number | null;
-
-  /** One text or up to four, checked in `sampling.ts`. */
-  @IsOptional()
-  @IsTextOrList()
-  @Meaning('A text, or up to four, that ends the answer and is not part of it', STOP)
-  stop?: string | unknown[] | null;
 
   @IsOptional()
   @IsInt()
