@@ -1,14 +1,6 @@
+import { ATTRIBUTE, FUNCTION, GRAPH, MODEL, NODE, TENSOR, VALUE } from './onnx-fields.js';
 import type { TensorSlot } from './tensor-slot.js';
 import { WireField } from './wire.js';
-
-/** Field numbers of the ONNX wire format (onnx.proto). */
-const MODEL = { graph: 7, function: 25 } as const;
-const GRAPH = { node: 1, initializer: 5, input: 11, output: 12 } as const;
-const NODE = { operator: 4, attribute: 5, domain: 7 } as const;
-const FUNCTION = { node: 7, domain: 10 } as const;
-const ATTRIBUTE = { tensor: 5, graph: 6, tensors: 10, graphs: 11 } as const;
-const TENSOR = { name: 8, external: 13 } as const;
-const VALUE = { name: 1, type: 2 } as const;
 
 const TYPE_NAMES: Readonly<Record<number, string>> = {
   1: 'float32',
@@ -115,7 +107,7 @@ class Collector {
   }
 
   private attribute(attribute: WireField, depth: number): void {
-    for (const field of attribute.fields(...Object.values(ATTRIBUTE))) {
+    for (const field of attribute.fields(ATTRIBUTE.tensor, ATTRIBUTE.graph, ATTRIBUTE.tensors, ATTRIBUTE.graphs)) {
       if (field.number === ATTRIBUTE.tensor || field.number === ATTRIBUTE.tensors) this.tensor(field, false);
       else this.graph(field, depth + 1);
     }

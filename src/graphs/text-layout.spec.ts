@@ -37,9 +37,19 @@ describe('the layout of a graph', () => {
       ]),
       logitsType: 'float32',
       vocabularySize: 100,
+      logitsPositions: null,
+      keepInput: null,
     });
     const positions = [...INPUTS, { name: 'position_ids', type: 'int32', shape: [-1, -1] }];
     expect(layout(positions, OUTPUTS, OPERATORS).integers.get('position_ids')).toBe('int32');
+  });
+
+  it.each([[[]], [[1]]])('asks for the logits of one position where the graph lets it: shape %j', (shape) => {
+    const inputs = [...INPUTS, { name: 'num_logits_to_keep', type: 'int64', shape }];
+    expect(layout(inputs, OUTPUTS, OPERATORS)).toMatchObject({
+      logitsPositions: 1,
+      keepInput: { name: 'num_logits_to_keep', type: 'int64', dims: shape },
+    });
   });
 
   it('tells graphs apart whose cache grows by Concat', () => {

@@ -23,11 +23,22 @@ export interface TextLayout {
   integers: ReadonlyMap<string, IntegerType>;
   logitsType: 'float32' | 'float16';
   vocabularySize: number;
+  /** How many positions of a run `logits` holds at most, the last ones; null: all. */
+  logitsPositions: number | null;
+  /** The input that says so in graphs which have one. */
+  keepInput: KeepInput | null;
+}
+
+export interface KeepInput {
+  name: string;
+  type: IntegerType;
+  dims: number[];
 }
 
 /** The one attention operator whose cache may be updated in place. */
 const IN_PLACE_ATTENTION = 'com.microsoft.GroupQueryAttention';
 const INTEGER_INPUTS = ['input_ids', 'attention_mask', 'position_ids'];
+const KEEP_INPUTS = ['num_logits_to_keep', 'logits_to_keep'];
 /** The runtime has no operators of other domains, unless the file brings them itself. */
 const DOMAINS: ReadonlySet<string> = new Set([
   'com.microsoft',
@@ -47,16 +58,20 @@ export function textLayout(
   refuseForeignOperators(graph);
   const caches: CacheSlot[] = [];
   const integers = new Map<string, IntegerType>();
+  let keepInput: KeepInput | null = null;
   for (const input of inputs) {
     if (input.name.startsWith('past_key_values.')) caches.push(cacheSlot(input, outputs));
     else if (INTEGER_INPUTS.includes(input.name)) integers.set(input.name, integerType(input));
+    else if (KEEP_INPUTS.includes(input.name)) keepInput = keepInputOf(input);
     else throw new UnsupportedGraph(`input ${input.name} is not supported`);
   }
   for (const name of ['input_ids', 'attention_mask']) {
     if (!integers.has(name)) throw new UnsupportedGraph(`input ${name} is missing`);
   }
   if (caches.length === 0) throw new UnsupportedGraph('input past_key_values.0.key is missing');
-  return { cacheKind: cacheKind(caches.length, operators), caches, integers, ...logitsSlot(outputs) };
+  const logitsPositions = keepInput === null ? null : 1;
+  const kind = cacheKind(caches.length, operators);
+  return { cacheKind: kind, caches, integers, ...logitsSlot(outputs), logitsPositions, keepInput };
 }
 
 function refuseForeignOperators({
@@ -92,6 +107,11 @@ function cacheKind(caches: number, operators: GraphFacts['operators']): CacheKin
 function integerType({ name, type }: TensorSlot): IntegerType {
   if (type === 'int64' || type === 'int32') return type;
   throw new UnsupportedGraph(`input ${name} is ${type}, expected int64 or int32`);
+}
+
+function keepInputOf(input: TensorSlot): KeepInput {
+  if (input.shape.length > 1) throw new UnsupportedGraph(`input ${input.name} is no single number`);
+  return { name: input.name, type: integerType(input), dims: input.shape.map(() => 1) };
 }
 
 function cacheSlot(input: TensorSlot, outputs: readonly TensorSlot[]): CacheSlot {

@@ -1,5 +1,6 @@
 export {
   INFERENCE_ENGINE,
+  type Activations,
   type EngineActivity,
   type EngineModel,
   type EngineModelInfo,
@@ -24,6 +25,12 @@ export {
   type TokenLogprob,
 } from './inference-engine.js';
 export { type ConstrainedFunction, type OutputConstraint, type ToolCallForm } from './output-constraint.js';
+export {
+  EXECUTION_PROVIDERS,
+  type ExecutionProvider,
+  type ProviderChoice,
+  type ProviderUse,
+} from './execution-provider.js';
 export { PROMPT_CODEC, type ChatMessage, type PromptCodec } from './prompt-codec.js';
 export {
   ENCODING_ENGINE,

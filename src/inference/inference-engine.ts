@@ -6,6 +6,7 @@
 
 import { DomainError } from '../errors/index.js';
 import type { OutputConstraint } from './output-constraint.js';
+import type { ProviderChoice, ProviderUse } from './execution-provider.js';
 
 /** How tokens are drawn (ENGINE 4.5). All fields are resolved: defaults were applied before. */
 export interface SamplingParameters {
@@ -42,7 +43,17 @@ export interface ModelSpec {
   digest?: string;
   /** A row gives the same bits whatever runs beside it, also where that costs a lone row its speed (ENGINE 2.8). */
   batchInvariant?: boolean;
+  /** As the file says by default; part of the fingerprint. */
+  activations?: Activations;
+  /** The processor by default; part of the fingerprint. */
+  provider?: ProviderChoice;
 }
+
+/**
+ * How quantised products take in activations on the processor (ENGINE 2.9): rounded to int8 in blocks, for which it has
+ * fast kernels, or as the graph file says.
+ */
+export type Activations = 'int8' | 'file';
 
 /** What became known by opening the model. Counts are tokens unless said. */
 export interface EngineModelInfo {
@@ -64,6 +75,7 @@ export interface EngineModelInfo {
   /** Sets of kernels that the number of rows chooses from, as measured at load: 1, 2 (a lone row has its own), more. */
   kernelClasses: number;
   exact: ExactPromises;
+  provider: ProviderUse;
   /** Warnings worth an operator's log line, e.g. a model without end tokens. */
   warnings: string[];
 }
@@ -216,7 +228,12 @@ export interface EngineActivity {
 /** An opened model of any kind: one child process. */
 export interface OpenedModel {
   /** `exact`: null where nothing is resumed. */
-  readonly info: { readonly exact: ExactPromises | null; readonly residentBytes: number; readonly warnings: string[] };
+  readonly info: {
+    readonly exact: ExactPromises | null;
+    readonly provider: ProviderUse;
+    readonly residentBytes: number;
+    readonly warnings: string[];
+  };
   /** Settles when the process is gone, by close() or by accident; never rejects. */
   readonly gone: Promise<RunnerEnd>;
   /** What it is doing at the moment; for figures, never for decisions. */

@@ -40,7 +40,7 @@ describe('the runtime adapter', () => {
   let layout: TextLayout;
   let expected: number[];
   beforeAll(async () => {
-    native = openNative(GRAPH, { threads: 1 });
+    native = openNative({ path: GRAPH }, { threads: 1 });
     layout = textLayout(readGraph(GRAPH));
     expected = await logitsOf(native, layout, 'copying');
   });
@@ -52,7 +52,7 @@ describe('the runtime adapter', () => {
   });
 
   it('gives the same logits through the public API', async () => {
-    const session = await openPublic(GRAPH, { threads: 1 });
+    const session = await openPublic({ path: GRAPH }, { threads: 1 });
     expect({ inputs: session.inputs, outputs: session.outputs }).toEqual({
       inputs: native.inputs,
       outputs: native.outputs,

@@ -130,6 +130,7 @@ export class FakeEngine implements InferenceEngine {
       fingerprint: this.options.fingerprint ?? `fake/${digest ?? ''}`,
       kernelClasses: loneRowDiffers ? 2 : 1,
       exact: this.options.exact ?? { resume: true, batchInvariant: batchInvariant || !loneRowDiffers },
+      provider: { used: 'cpu', reason: null },
       warnings: [],
     };
   }

@@ -25,6 +25,7 @@ class HeldEncoder implements EncoderModel {
     batchRows: 1,
     residentBytes: 1,
     exact: null,
+    provider: { used: 'cpu', reason: null },
     warnings: [],
   };
   private end!: () => void;

@@ -4,7 +4,8 @@
  */
 
 import { DomainError, type ErrorCode } from '../../errors/index.js';
-import type { OpenedModel, OpenOptions } from '../inference-engine.js';
+import type { ProviderChoice, ProviderUse } from '../execution-provider.js';
+import type { Activations, OpenedModel, OpenOptions } from '../inference-engine.js';
 
 export interface EncoderSpec {
   /** Catalogue id, for messages only. */
@@ -18,6 +19,10 @@ export interface EncoderSpec {
   threads: number;
   /** Bounds what the model's files allow. Tokens. */
   contextLength?: number | null;
+  /** As the file says by default. */
+  activations?: Activations;
+  /** The processor by default. */
+  provider?: ProviderChoice;
 }
 
 /** What became known by opening the model. */
@@ -36,6 +41,7 @@ export interface EncoderInfo {
   residentBytes: number;
   /** Nothing is resumed, so nothing is promised bit by bit. */
   exact: null;
+  provider: ProviderUse;
   warnings: string[];
 }
 

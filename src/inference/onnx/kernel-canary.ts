@@ -37,7 +37,7 @@ export async function measureKernels(
   const capacity = Math.min(contextLength, LONGEST_PROMPT + 2);
   const model = new OnnxLanguageModel(session, layout, { rows: width, contextLength: capacity, kvMode });
   const id = (i: number): number => (i * 31 + 7) % layout.vocabularySize;
-  const lengths = Array.from({ length: width }, (_, row) => Math.min(5 + 3 * row, capacity - 1));
+  const lengths = Array.from({ length: width }, (_, row) => Math.min(2 + row, capacity - 1));
   for (const [row, length] of lengths.entries()) {
     await model.prefill(
       row,

@@ -61,7 +61,7 @@ export class OnnxLanguageModel implements LanguageModel {
 
   /** Logits of the last position of each row. */
   private async run(batch: Batch): Promise<Float32Array[]> {
-    const width = batch.ids[0]!.length;
+    const width = this.positions(batch);
     const all = this.options.kvMode === 'in-place' ? this.runInPlace(batch) : await this.runCopying(batch);
     return batch.ids.map((_, b) => {
       const end = (b + 1) * width * this.vocabularySize;
@@ -70,9 +70,14 @@ export class OnnxLanguageModel implements LanguageModel {
     });
   }
 
+  /** Of each row that the graph computes logits for. */
+  private positions({ ids }: Batch): number {
+    return Math.min(ids[0]!.length, this.layout.logitsPositions ?? Infinity);
+  }
+
   private runInPlace(batch: Batch): FloatArray {
     const { caches, logitsType } = this.layout;
-    const dims = [batch.ids.length, batch.ids[0]!.length, this.vocabularySize];
+    const dims = [batch.ids.length, this.positions(batch), this.vocabularySize];
     const size = dims[0]! * dims[1]! * dims[2]!;
     if (this.logits.length < size) this.logits = floats(logitsType, size);
     const logits = this.logits.subarray(0, size);
@@ -104,6 +109,8 @@ export class OnnxLanguageModel implements LanguageModel {
     const width = ids[0]!.length;
     const total = Math.max(...past) + width;
     const given: Tensors = {};
+    const { keepInput } = this.layout;
+    if (keepInput !== null) given[keepInput.name] = integers(keepInput.type, [1], keepInput.dims);
     for (const [name, type] of this.layout.integers) {
       if (name === 'attention_mask')
         given[name] = mask(

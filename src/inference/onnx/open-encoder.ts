@@ -1,11 +1,14 @@
 import { join } from 'node:path';
-import { DomainError } from '../../errors/index.js';
 import { encoderLayout, readGraph, rowsInterfere, type EncoderLayout } from '../../graphs/index.js';
 import { readEncoderFiles } from '../encoding/encoder-files.js';
 import type { EncoderInfo, EncoderSpec } from '../encoding/encoding-engine.js';
+import type { ProviderChoice } from '../execution-provider.js';
 import { readTokenizer } from '../generation/token-decoder.js';
+import { chooseProvider } from './choose-provider.js';
+import { GraphForms } from './graph-forms.js';
 import { OnnxEncoder } from './onnx-encoder.js';
-import { openNative, openPublic, type OnnxSession } from './session.js';
+import { namingFile } from './open-graph.js';
+import { RUNTIME_SESSIONS, type OnnxSession, type SessionFactory } from './session.js';
 
 /** What an encoder uses of the package's tokenizer. */
 export interface PairTokenizer {
@@ -22,11 +25,13 @@ const BATCH_ROWS = 32;
 export async function openEncoder(
   spec: EncoderSpec,
   progress: (fraction: number) => void,
+  sessions: SessionFactory = RUNTIME_SESSIONS,
 ): Promise<{ encoder: OnnxEncoder; info: EncoderInfo }> {
   const files = await readEncoderFiles(spec.directory);
   const { tokenizer } = await readTokenizer(spec.directory);
   progress(0.2);
-  const { session, layout, interfering } = await openGraph(spec);
+  const { provider, use } = await chooseProvider(spec.provider, sessions);
+  const { session, layout, interfering, warnings } = await openGraph(spec, provider, sessions);
   const batchRows = interfering ? 1 : BATCH_ROWS;
   const pairTokenizer = tokenizer as unknown as PairTokenizer;
   const isRerank = spec.task === 'rerank';
@@ -43,33 +48,36 @@ export async function openEncoder(
     batchRows,
     residentBytes: process.memoryUsage.rss(),
     exact: null,
-    warnings: own.warnings,
+    provider: use,
+    warnings: [...own.warnings, ...warnings],
   };
   return { encoder, info };
 }
 
-async function openGraph(
-  spec: EncoderSpec,
-): Promise<{ session: OnnxSession; layout: EncoderLayout; interfering: boolean }> {
+interface OpenedGraph {
+  session: OnnxSession;
+  layout: EncoderLayout;
+  interfering: boolean;
+  warnings: string[];
+}
+
+async function openGraph(spec: EncoderSpec, provider: ProviderChoice, sessions: SessionFactory): Promise<OpenedGraph> {
   const path = join(spec.directory, spec.graphFile);
+  const { task, threads } = spec;
   try {
     const facts = readGraph(path);
     // Before the runtime reads the weights.
-    encoderLayout(facts, spec.task);
-    const session = await openSession(path, spec.threads);
-    return { session, layout: encoderLayout(session, spec.task), interfering: rowsInterfere(facts.operators) };
+    encoderLayout(facts, task);
+    const int8Activations = provider.name === 'cpu' && spec.activations === 'int8';
+    const forms = new GraphForms(path, { int8Activations, lastPositions: false });
+    // The runtime's inner object may not be what it was: the public API then says whether the file is at fault.
+    const { session, warning } = await forms
+      .open((source) => sessions.openNative(source, { threads, provider }))
+      .catch(() => forms.open((source) => sessions.openPublic(source, { threads, provider })));
+    const interfering = rowsInterfere(facts.operators);
+    const warnings = warning === null ? [] : [warning];
+    return { session, layout: encoderLayout(session, task), interfering, warnings };
   } catch (cause) {
-    // Messages of the system and the runtime name files by full path; the reader of an error has no use for it.
-    const reason = (cause as Error).message.replaceAll(spec.directory, '.');
-    throw new DomainError('model_load_failed', `${spec.graphFile}: ${reason}`, { cause });
-  }
-}
-
-/** The public API where the runtime's inner object is not what it was; it then says whether the file is at fault. */
-async function openSession(path: string, threads: number): Promise<OnnxSession> {
-  try {
-    return openNative(path, { threads });
-  } catch {
-    return openPublic(path, { threads });
+    throw namingFile(spec, cause as Error);
   }
 }

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
 import { DomainError } from '../../errors/index.js';
 import type { KernelRules } from '../generation/kernel-rules.js';
 import { loadTokenDecoder, readModelJson } from '../generation/token-decoder.js';
 import type { TokenDecoder } from '../generation/text-assembler.js';
 import type { EngineModelInfo, ModelSpec } from '../inference-engine.js';
-import { readGraph, textLayout, type TextLayout } from '../../graphs/index.js';
-import { OnnxLanguageModel, type KvMode } from './onnx-language-model.js';
+import { EDIT_VERSION } from '../../graphs/index.js';
+import { chooseProvider } from './choose-provider.js';
+import { OnnxLanguageModel } from './onnx-language-model.js';
+import { openGraph } from './open-graph.js';
 import { measureKernels, type Kernels } from './kernel-canary.js';
 import { runtimeVersion } from './runtime-version.js';
-import { worksInPlace } from './self-test.js';
-import { openNative, openPublic, type OnnxSession } from './session.js';
+import { RUNTIME_SESSIONS, type SessionFactory } from './session.js';
 
 export interface OpenedModel {
   model: OnnxLanguageModel;
@@ -27,12 +27,19 @@ export interface OpenedModel {
 const GENERATION_VERSION = 2;
 
 /** Opens a model's folder. Throws DomainError model_load_failed with a message that names file, operator or input. */
-export async function openModel(spec: ModelSpec, progress: (fraction: number) => void): Promise<OpenedModel> {
+export async function openModel(
+  spec: ModelSpec,
+  progress: (fraction: number) => void,
+  sessions: SessionFactory = RUNTIME_SESSIONS,
+): Promise<OpenedModel> {
   const contextLength = await contextLengthOf(spec);
   progress(0.05);
   const decoder = await loadTokenDecoder(spec.directory);
   progress(0.15);
-  const { session, layout, kvMode } = await openGraph(spec);
+  const { provider, use } = await chooseProvider(spec.provider, sessions);
+  // A graphics card has kernels of its own, which the level does not choose.
+  const activations = provider.name === 'cpu' ? (spec.activations ?? 'file') : 'file';
+  const { session, layout, kvMode, warnings } = await openGraph({ ...spec, activations, provider }, sessions);
   progress(0.9);
   const mostRows = layout.cacheKind === 'concat' ? 1 : spec.rows;
   const kernels = await measureKernels(session, layout, { kvMode, contextLength, rows: mostRows });
@@ -47,13 +54,22 @@ export async function openModel(spec: ModelSpec, progress: (fraction: number) =>
     kvMode,
     endTokenIds: [...decoder.endTokenIds],
     residentBytes: process.memoryUsage.rss(),
-    fingerprint: await fingerprint([spec.digest ?? '', kvMode, kernels]),
+    fingerprint: await fingerprint([
+      spec.digest ?? '',
+      kvMode,
+      kernels,
+      activations,
+      EDIT_VERSION,
+      provider.name,
+      provider.deviceId,
+    ]),
     kernelClasses: kernels.classes,
     exact: {
       resume: kernels.repeatable,
       batchInvariant: kernels.repeatable && (kernels.classes !== 2 || rules.alwaysBatch),
     },
-    warnings: decoder.warnings,
+    provider: use,
+    warnings: [...decoder.warnings, ...warnings],
   };
   return { model, decoder, rows, rules, info };
 }
@@ -83,43 +99,10 @@ function plan(rows: number, spec: ModelSpec, { classes, chunksEqual }: Kernels):
   };
 }
 
-async function openGraph(spec: ModelSpec): Promise<{ session: OnnxSession; layout: TextLayout; kvMode: KvMode }> {
-  const path = join(spec.directory, spec.graphFile);
-  try {
-    const facts = readGraph(path);
-    const layoutOf = ({ inputs, outputs }: OnnxSession): TextLayout => textLayout({ ...facts, inputs, outputs });
-    // Before the runtime reads gigabytes of weights.
-    const { cacheKind } = textLayout(facts);
-    const native = openNativeIfPossible(path, spec.threads);
-    if (native) {
-      const layout = layoutOf(native);
-      if (cacheKind === 'concat') return { session: native, layout, kvMode: 'copying' };
-      if (await worksInPlace(native, layout)) return { session: native, layout, kvMode: 'in-place' };
-      await native.dispose();
-    }
-    const session = await openPublic(path, { threads: spec.threads });
-    return { session, layout: layoutOf(session), kvMode: 'copying' };
-  } catch (cause) {
-    // Messages of the system and the runtime name files by full path; the reader of a task has no use for it.
-    const reason = (cause as Error).message.replaceAll(spec.directory, '.');
-    throw new DomainError('model_load_failed', `${spec.graphFile}: ${reason}`, { cause });
-  }
-}
-
-/** Null when the runtime's inner object is not what it was: the public API then says whether the file is at fault. */
-function openNativeIfPossible(path: string, threads: number): OnnxSession | null {
-  try {
-    return openNative(path, { threads });
-  } catch {
-    return null;
-  }
-}
-
 /** Digest of what decides the bits of a result on this machine (ENGINE 4.7). */
 async function fingerprint(measured: unknown[]): Promise<string> {
   const facts = [
     runtimeVersion(),
-    'cpu',
     process.platform,
     process.arch,
     await processorFlags(),

@@ -1,13 +1,26 @@
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import type { TensorSlot } from '../../graphs/index.js';
+import type { ProviderChoice } from '../execution-provider.js';
 import type { Tensor } from './tensor.js';
 
 export type Tensors = Record<string, Tensor>;
 
+/** A graph as a file, or in memory with its weights in files below `folder`. */
+export type GraphSource = { path: string } | { bytes: Buffer; folder: string };
+
 export interface SessionOptions {
   /** Intra-op threads. */
   threads: number;
+  /** The processor by default. */
+  provider?: ProviderChoice;
+}
+
+/** How graphs are opened; a parameter, so that tests see what reaches the runtime. */
+export interface SessionFactory {
+  openNative(graph: GraphSource, options: SessionOptions): OnnxSession;
+  openPublic(graph: GraphSource, options: SessionOptions): Promise<OnnxSession>;
 }
 
 /** A loaded graph. */
@@ -23,6 +36,7 @@ export interface OnnxSession {
 
 interface NativeSession {
   loadModel(path: string, options: object): void;
+  loadModel(buffer: ArrayBufferLike, from: number, length: number, options: object): void;
   run(feeds: Tensors, fetches: Record<string, Tensor | null>, options: object): Tensors;
   dispose(): void;
   readonly inputMetadata: NativeSlot[];
@@ -45,14 +59,19 @@ const TYPE_NAMES: Record<number, string> = { 1: 'float32', 6: 'int32', 7: 'int64
 const LOG_LEVEL = 3;
 
 /** Spinning worker threads make every other process on the machine slow, sessions of our own too (ENGINE 2.3). */
-function nativeOptions({ threads }: SessionOptions): object {
+export function nativeOptions(graph: GraphSource, { threads, provider }: SessionOptions): object {
+  const weights = 'folder' in graph ? { model_external_initializers_file_folder_path: join(graph.folder, '/') } : {};
   return {
     graphOptimizationLevel: 'all',
     executionMode: 'sequential',
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     logSeverityLevel: LOG_LEVEL,
-    extra: { session: { intra_op: { allow_spinning: '0' } } },
+    extra: { session: { intra_op: { allow_spinning: '0' }, ...weights } },
+    // Without the processor behind it no graph runs whose operators are not all on the device.
+    ...(provider?.name === 'cuda' && {
+      executionProviders: [{ name: 'cuda', deviceId: provider.deviceId }, { name: 'cpu' }],
+    }),
   };
 }
 
@@ -80,10 +99,12 @@ function loadBinding(): Binding {
  * Opens a graph on the package's synchronous native object, which alone allows outputs in place (ENGINE 2). Throws what
  * the runtime says. The object is not public API: the self-test decides whether it does what is expected here.
  */
-export function openNative(path: string, options: SessionOptions): OnnxSession {
+export function openNative(graph: GraphSource, options: SessionOptions): OnnxSession {
   const { InferenceSession } = loadBinding();
   const native = new InferenceSession();
-  native.loadModel(path, nativeOptions(options));
+  const settings = nativeOptions(graph, options);
+  if ('path' in graph) native.loadModel(graph.path, settings);
+  else native.loadModel(graph.bytes.buffer, graph.bytes.byteOffset, graph.bytes.byteLength, settings);
   const slots = (metadata: NativeSlot[]): TensorSlot[] =>
     metadata.map(({ name, type, shape }) => ({ name, type: TYPE_NAMES[type] ?? `type ${type}`, shape: [...shape] }));
   const outputs = slots(native.outputMetadata);
@@ -107,9 +128,12 @@ export function openNative(path: string, options: SessionOptions): OnnxSession {
 }
 
 /** Opens a graph through the package's public API: every output is copied by it. */
-export async function openPublic(path: string, options: SessionOptions): Promise<OnnxSession> {
+export async function openPublic(graph: GraphSource, options: SessionOptions): Promise<OnnxSession> {
   const ort = await import('onnxruntime-node');
-  const session = await ort.InferenceSession.create(path, nativeOptions(options));
+  const settings = nativeOptions(graph, options);
+  const session = await ('path' in graph
+    ? ort.InferenceSession.create(graph.path, settings)
+    : ort.InferenceSession.create(graph.bytes, settings));
   const slots = (metadata: readonly unknown[]): TensorSlot[] =>
     (metadata as { name: string; type: string; shape: (number | string)[] }[]).map(({ name, type, shape }) => ({
       name,
@@ -129,3 +153,5 @@ export async function openPublic(path: string, options: SessionOptions): Promise
     dispose: () => session.release(),
   };
 }
+
+export const RUNTIME_SESSIONS: SessionFactory = { openNative, openPublic };

@@ -12,6 +12,7 @@ const INFO: EngineModelInfo = {
   fingerprint: '',
   kernelClasses: 1,
   exact: { resume: true, batchInvariant: true },
+  provider: { used: 'cpu', reason: null },
   digest: '',
   warnings: [],
 };

@@ -19,6 +19,7 @@ export class ManualModel implements EngineModel {
     fingerprint: 'manual',
     kernelClasses: 1,
     exact: { resume: true, batchInvariant: true },
+    provider: { used: 'cpu' as const, reason: null },
     digest: '',
     warnings: [] as string[],
   };
