@@ -19,6 +19,7 @@ export function checkRelations(config: Config): ConfigProblem[] {
     ...checkPorts(config),
     ...checkTls(config),
     ...checkReach(config),
+    ...checkHub(config),
   ];
 }
 
@@ -59,6 +60,21 @@ function checkReach({ host, tlsCertFile, allowInsecureLan }: Config): ConfigProb
   if (isLoopback(host) || tlsCertFile !== '' || allowInsecureLan) return [];
   const ways = `${variableOf('tlsCertFile')} and ${variableOf('tlsKeyFile')}, or ${variableOf('allowInsecureLan')}=true`;
   return [{ key: variableOf('host'), expected: `a loopback address, or beyond it ${ways}`, value: host }];
+}
+
+/** One token, and never readable on a network. */
+function checkHub({ hubUrl, hubToken, hubTokenFile }: Config): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  if (hubToken !== '' && hubTokenFile !== '') {
+    const expected = `nothing, since ${variableOf('hubToken')} holds the token`;
+    problems.push({ key: variableOf('hubTokenFile'), expected, value: hubTokenFile });
+  }
+  const { protocol, hostname } = new URL(hubUrl);
+  const isReadable = protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
+  if (isReadable && (hubToken !== '' || hubTokenFile !== '')) {
+    problems.push({ key: variableOf('hubUrl'), expected: 'https, since a token is sent to it', value: hubUrl });
+  }
+  return problems;
 }
 
 function lifetime(seconds: number): number {

@@ -2,7 +2,18 @@ import { availableParallelism } from 'node:os';
 import { isAbsolute, normalize } from 'node:path';
 import envPaths from 'env-paths';
 import { isHost, isOrigin } from './host-names.js';
-import { cron, flag, foundAtStart, listOf, oneOf, optionalFile, whole, type Setting } from './setting.js';
+import {
+  cron,
+  flag,
+  foundAtStart,
+  listOf,
+  oneOf,
+  optionalFile,
+  secret,
+  serviceAddress,
+  whole,
+  type Setting,
+} from './setting.js';
 
 const HOUR = 3600;
 const DAY = 24 * HOUR;
@@ -102,6 +113,25 @@ export const CONFIG_TABLE = {
   promptTimeoutMs: whole(10_000, { min: 100, max: 600_000 }, 'Longest time to render and tokenise one prompt.'),
   runnerStallSeconds: whole(30, { min: 1, max: HOUR }, 'A model process without progress for so long is replaced.'),
 
+  hubUrl: serviceAddress(
+    'https://huggingface.co',
+    'Where models are pulled from: a hub that speaks as Hugging Face does, e.g. a mirror.',
+  ),
+  hubToken: secret('Token for that hub and for no other address.'),
+  hubTokenFile: optionalFile('File that holds the token, in the place of LMSP_HUB_TOKEN; read at each pull.'),
+  maxPulls: whole(2, { min: 0, max: 64 }, 'Pulls that run at once; further ones wait. 0 pauses them.'),
+  maxWaitingPulls: whole(100, { min: 1, max: 10_000 }, 'Unfinished pulls; a further one gets 429.'),
+  pullMaxBytes: whole(137_438_953_472, { min: 1, max: 2 ** 50 }, 'Largest sum of the files of one pull.'),
+  pullMaxFiles: whole(10_000, { min: 1, max: 1_000_000 }, 'Most files that a repository may list.'),
+  pullMaxListingBytes: whole(8_388_608, { min: 1024, max: 2 ** 30 }, 'Longest listing of a repository.'),
+  pullBytesPerSecond: whole(
+    0,
+    { min: 0, max: 2 ** 50 },
+    'What all pulls together may receive a second; 0 is no limit.',
+  ),
+  pullStallSeconds: whole(30, { min: 1, max: HOUR }, 'A hub that sends nothing for so long is asked again.'),
+  pullTries: whole(5, { min: 1, max: 1000 }, 'Tries in a row without progress before a pull fails.'),
+
   queueTimeoutSeconds: whole(0, { min: 0, max: YEAR }, 'A task that waited longer fails; 0 is never.'),
   taskTimeoutSeconds: whole(3600, { min: 0, max: YEAR }, 'A task that ran longer fails; 0 is never.'),
   maxInterruptions: whole(3, { min: 1, max: 1000 }, 'Unclean ends of one task before it is given up.'),
@@ -141,6 +171,11 @@ export const CONFIG_TABLE = {
   retentionResponsesSeconds: whole(30 * DAY, { min: 0, max: 100 * YEAR }, 'Ended responses; 0 keeps them.'),
   retentionIdempotencySeconds: whole(DAY, { min: 0, max: 100 * YEAR }, 'Idempotency keys, 3600 or more; 0 keeps them.'),
   retentionAuditSeconds: whole(365 * DAY, { min: 0, max: 100 * YEAR }, 'The record of who did what; 0 keeps it.'),
+  retentionPullsSeconds: whole(
+    7 * DAY,
+    { min: 0, max: 100 * YEAR },
+    'Parts of pulls that were given up; 0 keeps them.',
+  ),
   retentionCron: cron('0 * * * *', 'When what is past its time is removed, beside each start: minute, hour, day, ….'),
   retentionBatchEvents: whole(2000, { min: 1, max: 100_000 }, 'Events removed in one transaction.'),
   retentionPauseMs: whole(20, { min: 0, max: 60_000 }, 'Least pause between two such transactions.'),

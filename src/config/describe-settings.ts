@@ -1,5 +1,6 @@
 import { CONFIG_TABLE, variableOf, type ConfigName } from './config-table.js';
 import { loadConfig } from './load-config.js';
+import type { Setting } from './setting.js';
 
 /** A setting as it takes effect. */
 export interface DescribedSetting {
@@ -15,6 +16,8 @@ export function describeSettings(env: Readonly<Record<string, string | undefined
   return (Object.keys(CONFIG_TABLE) as ConfigName[]).map((name) => {
     const key = variableOf(name);
     const isSet = (env[key]?.trim() ?? '') !== '';
-    return { key, value: config[name], origin: isSet ? 'environment' : 'default' };
+    const { isSecret }: Setting<unknown> = CONFIG_TABLE[name];
+    const value = isSecret && isSet ? '(set)' : config[name];
+    return { key, value, origin: isSet ? 'environment' : 'default' };
   });
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CONFIG_TABLE, FOREIGN_KEYS, variableOf, type ConfigName } from './config-table.js';
 import { ConfigInvalid } from './config.errors.js';
+import { describeSettings } from './describe-settings.js';
 import { loadConfig } from './load-config.js';
 
 function refusal(env: Record<string, string>): ConfigInvalid {
@@ -66,6 +67,20 @@ describe('loadConfig (HOUSE 7)', () => {
   it('checks the relations of sound settings although another one is unsound', () => {
     const { problems } = refusal({ LMSP_PORT: 'x', LMSP_RETENTION_TASKS_SECONDS: '7200' });
     expect(problems.map(({ key }) => key)).toEqual(['LMSP_PORT', 'LMSP_RETENTION_IDEMPOTENCY_SECONDS']);
+  });
+
+  it('never shows a token, nor the password of an address', () => {
+    const hub = 'https://me:very-secret@hub.example';
+    expect(refusal({ LMSP_HUB_TOKEN: 'very secret' }).message).not.toContain('very secret');
+    expect(refusal({ LMSP_HUB_URL: hub }).message).not.toContain('very-secret');
+    const shown = describeSettings({ LMSP_HUB_TOKEN: 'very-secret' });
+    expect(shown.find(({ key }) => key === 'LMSP_HUB_TOKEN')?.value).toBe('(set)');
+  });
+
+  it('sends no token over a network that can read it, and takes one token', () => {
+    expect(refusal({ LMSP_HUB_URL: 'http://hub.example', LMSP_HUB_TOKEN: 'x' }).message).toContain('LMSP_HUB_URL');
+    expect(loadConfig({ LMSP_HUB_URL: 'http://[::1]:8080/', LMSP_HUB_TOKEN: 'x' }).hubUrl).toBe('http://[::1]:8080');
+    expect(refusal({ LMSP_HUB_TOKEN: 'x', LMSP_HUB_TOKEN_FILE: '/x' }).message).toContain('LMSP_HUB_TOKEN_FILE');
   });
 
   it('never shows the value of an unknown key: it may be a misspelt secret', () => {

@@ -22,7 +22,7 @@ export function loadConfig(env: Environment = process.env): Config {
     const text = env[key]?.trim() ?? '';
     values[name] = text === '' ? setting.fallback() : setting.parse(text);
     if (values[name] !== null) continue;
-    problems.push({ key, expected: setting.expected, value: text });
+    problems.push({ key, expected: setting.expected, value: setting.isSecret ? null : withoutPassword(text) });
     // Stands in, so that the relations of the other settings are checked in the same pass.
     values[name] = setting.fallback();
   }
@@ -31,6 +31,11 @@ export function loadConfig(env: Environment = process.env): Config {
   problems.push(...checkRelations(config));
   if (problems.length > 0) throw new ConfigInvalid(problems);
   return config;
+}
+
+/** What stands before the @ of an address. */
+function withoutPassword(text: string): string {
+  return text.replace(/\/\/[^/]*@/, '//…@');
 }
 
 function unknownKeys(env: Environment): ConfigProblem[] {

@@ -10,6 +10,8 @@ export interface Setting<T> {
   /** The default in the words of `.env.example`, where the real one depends on the machine. */
   readonly fallbackText?: string;
   readonly meaning: string;
+  /** Its value is shown nowhere: not in a complaint and not by `lmsp config`. */
+  readonly isSecret?: true;
 }
 
 /** A whole number from `min` to `max`. */
@@ -52,6 +54,27 @@ export function optionalFile(meaning: string): Setting<string> {
   };
 }
 
+/** A token that is sent in a header; none by default. */
+export function secret(meaning: string): Setting<string> {
+  return {
+    expected: 'up to 4096 visible ASCII characters',
+    parse: (text) => (/^[\x21-\x7e]{1,4096}$/.test(text) ? text : null),
+    fallback: () => '',
+    meaning,
+    isSecret: true,
+  };
+}
+
+/** The address of another service, without a slash at its end. */
+export function serviceAddress(fallback: string, meaning: string): Setting<string> {
+  return {
+    expected: 'an address such as https://hub.example, without name, password, query or fragment',
+    parse: parseAddress,
+    fallback: () => fallback,
+    meaning,
+  };
+}
+
 /** Words between commas, each checked by itself; none by default. */
 export function listOf(what: string, fits: (word: string) => boolean, meaning: string): Setting<readonly string[]> {
   return {
@@ -78,6 +101,13 @@ export function cron(fallback: string, meaning: string): Setting<string> {
 /** The same setting with a default that is found out at start; `text` describes it to people. */
 export function foundAtStart<T>(setting: Setting<T>, fallback: () => T, text: string): Setting<T> {
   return { ...setting, fallback, fallbackText: text };
+}
+
+function parseAddress(text: string): string | null {
+  if (!URL.canParse(text)) return null;
+  const { protocol, username, password, search, hash, href } = new URL(text);
+  const isPlain = [username, password, search, hash].every((part) => part === '') && !/[?#]/.test(text);
+  return /^https?:$/.test(protocol) && isPlain ? href.replace(/\/+$/, '') : null;
 }
 
 function parseWhole(text: string, range: { min: number; max: number }): number | null {
