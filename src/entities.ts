@@ -3,6 +3,7 @@ import { ClientEntity } from './clients/client.entity.js';
 import { PairingEntity } from './clients/pairing.entity.js';
 import { ServiceConfigEntity } from './database/service-config.entity.js';
 import { ModelEntity } from './models/model.entity.js';
+import { ResponseItemEntity } from './responses/response-item.entity.js';
 import { ResponseEntity } from './responses/response.entity.js';
 import { IdempotencyKeyEntity } from './tasks/idempotency-key.entity.js';
 import { TaskEventEntity } from './tasks/task-event.entity.js';
@@ -17,6 +18,7 @@ export const ENTITIES = [
   PairingEntity,
   ModelEntity,
   ResponseEntity,
+  ResponseItemEntity,
   TaskEntity,
   TaskEventEntity,
   TaskSnapshotEntity,

@@ -76,6 +76,11 @@ export const CONFIG_TABLE = {
   maxStreams: whole(512, { min: 1, max: 65_535 }, 'Open event streams; further ones get 429.'),
   maxJsonDepth: whole(64, { min: 4, max: 1024 }, 'Deepest nesting of a JSON body.'),
   maxInputItems: whole(4096, { min: 1, max: 1_000_000 }, 'Messages and parts of messages in one request.'),
+  maxPreviousResponses: whole(
+    1024,
+    { min: 1, max: 100_000 },
+    'Longest conversation by previous_response_id, in responses.',
+  ),
   requestsPerMinute: whole(0, { min: 0, max: 1_000_000 }, 'Requests a minute and client; 0 is no limit.'),
   wrongTokensPerMinute: whole(
     10,

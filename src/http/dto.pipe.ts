@@ -2,7 +2,7 @@ import { Inject, Injectable, type ArgumentMetadata, type PipeTransform } from '@
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import { CONFIG, type Config } from '../config/index.js';
 import { DomainError, type ErrorCode } from '../errors/index.js';
-import { nestedOf, type DtoClass } from './dto.js';
+import { nestedOf, type DtoClass, type DtoVariants } from './dto.js';
 import { invalidJson } from './json.js';
 
 /** Constraints that speak of a value's type rather than of its range. */
@@ -61,7 +61,7 @@ function checked<T extends object>(type: DtoClass<T>, plain: object, path: strin
         property,
         value.map((each, index) => element(nested, each, `${at}[${index}]`, left)),
       );
-    } else if (isPlainObject(value)) Reflect.set(dto, property, checked(nested, value, at, left));
+    } else if (isPlainObject(value)) Reflect.set(dto, property, element(nested, value, at, left));
   }
   return dto;
 }
@@ -89,8 +89,8 @@ function fieldsOf(type: DtoClass): readonly string[] {
   return fields;
 }
 
-function element(type: DtoClass, value: unknown, path: string, left: Allowance): object {
-  if (isPlainObject(value)) return checked(type, value, path, left);
+function element(type: DtoClass | DtoVariants, value: unknown, path: string, left: Allowance): object {
+  if (isPlainObject(value)) return checked('of' in type ? type.of(value) : type, value, path, left);
   throw new DomainError('invalid_type', `'${path}' must be an object.`, { param: path });
 }
 

@@ -5,18 +5,26 @@ import { schemaOfDto, type Schema } from '../openapi/index.js';
 
 export type DtoClass<T extends object = object> = new () => T;
 
+/** Classes of which an object's own values choose one. */
+export interface DtoVariants {
+  all: readonly DtoClass[];
+  of(plain: object): DtoClass;
+}
+
+type NestedDto = DtoClass | DtoVariants;
+
 const NESTED = Symbol('nested');
 
 /** The classes of a DTO's nested properties, by property name. */
-export function nestedOf(prototype: object): ReadonlyMap<string, DtoClass> {
-  return (Reflect.getOwnMetadata(NESTED, prototype) as Map<string, DtoClass> | undefined) ?? new Map();
+export function nestedOf(prototype: object): ReadonlyMap<string, NestedDto> {
+  return (Reflect.getOwnMetadata(NESTED, prototype) as Map<string, NestedDto> | undefined) ?? new Map();
 }
 
 /**
  * Where the property holds an object or an array, each object is checked as a DTO of its own. Anything else is left to
  * the property's other decorators: `input` is a text or items.
  */
-export function Nested(type: () => DtoClass): PropertyDecorator {
+export function Nested(type: () => NestedDto): PropertyDecorator {
   const remember: PropertyDecorator = (prototype, property) => {
     Reflect.defineMetadata(NESTED, new Map([...nestedOf(prototype), [String(property), type()]]), prototype);
   };

@@ -2,7 +2,7 @@ export { limitedAddress } from './caller-address.js';
 export { CallerPolicy } from './caller-policy.js';
 export { configureApp, EDGE_OPTIONS, edgeOptions } from './configure-app.js';
 export { disconnection } from './connection.js';
-export { bodyOf, IsTextOrList, Nested, Rule, Unsupported, UNSUPPORTED_VALUE } from './dto.js';
+export { bodyOf, IsTextOrList, Nested, Rule, Unsupported, UNSUPPORTED_VALUE, type DtoVariants } from './dto.js';
 export { readDto } from './dto.pipe.js';
 export { sendError } from './error-answer.js';
 export { type EventFrame } from './event-stream.js';

@@ -3,8 +3,8 @@ import { either, named, type Schema } from './schema.js';
 
 type DtoClass = new () => object;
 
-/** The classes of a DTO's nested properties, by property name; given by whoever validates them. */
-export type NestedClasses = (prototype: object) => ReadonlyMap<string, DtoClass>;
+/** The classes of a DTO's nested properties, by property name; given by whoever validates them. `all`: any of them. */
+export type NestedClasses = (prototype: object) => ReadonlyMap<string, DtoClass | { all: readonly DtoClass[] }>;
 
 const MEANING = Symbol('meaning');
 
@@ -55,6 +55,10 @@ export function schemaOfDto(dto: DtoClass, nestedOf: NestedClasses): Schema {
   return schema;
 }
 
+function schemaOfNested(child: DtoClass | { all: readonly DtoClass[] }, nestedOf: NestedClasses): Schema {
+  return 'all' in child ? either(child.all.map((each) => schemaOfDto(each, nestedOf))) : schemaOfDto(child, nestedOf);
+}
+
 /**
  * The JSON Schema of a request body, from the very decorators that validate it (WIRE B9: what they refuse is a 400).
  * An optional field may be null as well. Fields that ask for nothing here carry no type.
@@ -65,7 +69,7 @@ function fieldsOfDto(dto: DtoClass, nestedOf: NestedClasses): Schema {
   const nested = nestedOf(prototype);
   const properties = [...fields].map(([field, validations]): [string, Schema] => {
     const child = nested.get(field);
-    const schema = fieldSchema(validations, child && schemaOfDto(child, nestedOf));
+    const schema = fieldSchema(validations, child && schemaOfNested(child, nestedOf));
     const meaning = Reflect.getMetadata(MEANING, prototype, field) as FieldMeaning | undefined;
     const told = meaning?.schema ?? (isOptional(validations) ? withNull(schema) : schema);
     return [field, { ...told, ...(meaning && { description: meaning.description }) }];

@@ -17,9 +17,11 @@ const INPUT_TOKENS = named(
 const ERRORS = [
   'background_requires_store',
   'context_length_exceeded',
+  'item_not_found',
   'model_load_failed',
   'model_not_found',
   'model_unavailable',
+  'previous_response_not_found',
   'queue_full',
   'server_shutting_down',
   'unsupported_parameter',

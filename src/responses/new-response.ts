@@ -30,7 +30,7 @@ export function newResponse(dto: CreateResponseDto, decided: ResponseDecisions):
     incomplete_details: null,
     error: null,
     model: decided.model,
-    previous_response_id: null,
+    previous_response_id: dto.previous_response_id ?? null,
     instructions: dto.instructions ?? null,
     output: [],
     tools: [],

@@ -40,7 +40,7 @@ export class ResponseAcceptance {
 
   /**
    * Resolves once the task is committed. Throws queue_full, storage_busy, storage_full, server_shutting_down,
-   * idempotency_key_reused.
+   * idempotency_key_reused, previous_response_not_found, item_not_found.
    */
   async accept(draft: ResponseDraft): Promise<Accepted> {
     await this.admission.requireRoom();

@@ -3,6 +3,7 @@ import { CONFIG, type Config } from '../config/index.js';
 import { UnitOfWork, type Tx } from '../database/index.js';
 import { DomainError, ServiceStopping } from '../errors/index.js';
 import { IdempotencyKeys, TaskQueries, TaskRunner, type Task } from '../tasks/index.js';
+import { missingOf, previousNotFound } from './conversations.js';
 import { taskIdOf, type ResponseDraft } from './response-store.js';
 
 const RETRY_SECONDS = 5;
@@ -16,7 +17,8 @@ export interface Admission {
   readonly repeated: ReadonlyMap<string, Task>;
   /**
    * Decides requests in order, each knowing those before it; counts the client's task in. Refusals: queue_full,
-   * server_shutting_down, idempotency_key_reused.
+   * server_shutting_down, idempotency_key_reused, previous_response_not_found,
+   * item_not_found.
    */
   admit(draft: ResponseDraft): Verdict;
 }
@@ -47,6 +49,10 @@ export class ResponseAdmission {
       tx,
       drafts.flatMap(({ keyed }) => keyed ?? []),
     );
+    const missing = await missingOf(
+      tx,
+      drafts.flatMap(({ references }) => references),
+    );
     const limit = await this.limit(tx);
     return {
       repeated: holders.tasks,
@@ -55,7 +61,7 @@ export class ResponseAdmission {
         const holder = keyed ? holders.of(keyed) : null;
         if (holder instanceof DomainError) return holder;
         if (holder !== null) return { taskId: holder, repeated: true };
-        const refusal = limit(draft);
+        const refusal = goneReference(draft, missing) ?? limit(draft);
         if (refusal) return refusal;
         const taskId = taskIdOf(draft.body.id);
         if (keyed) holders.hold(keyed, taskId);
@@ -78,6 +84,16 @@ export class ResponseAdmission {
       return null;
     };
   }
+}
+
+/** What the prompt was made of may have been deleted since. */
+function goneReference({ references, body }: ResponseDraft, missing: ReadonlySet<string>): DomainError | null {
+  const gone = references.find((id) => missing.has(id));
+  if (gone === undefined) return null;
+  const { previous_response_id: previous } = body;
+  return previous === null
+    ? new DomainError('item_not_found', 'An item of the input is no longer stored.', { param: 'input' })
+    : previousNotFound(previous, gone);
 }
 
 function queueFull(reason: string): DomainError {

@@ -1,6 +1,7 @@
 import type { Tx } from '../database/index.js';
 import { countSnapshotLines, type TaskChange } from '../tasks/index.js';
 import { closeOpenItems } from './response-fold.js';
+import { indexItems } from './response-items.js';
 import type { OutputItem, ResponseObject, ResponseStatus, ResponseUsage } from './response-object.js';
 import { storedOutputs } from './stored-output.js';
 
@@ -124,6 +125,11 @@ async function writeSnapshots(
        generation = CASE WHEN v.value->>'finished' IS NULL THEN generation END
      FROM json_each(?) AS v WHERE responses.id = v.value->>'id'`,
     [JSON.stringify(rows)],
+  );
+  const ended = snapshots.filter((_, i) => projected[i]?.task.finishedAt !== null);
+  await indexItems(
+    tx,
+    ended.map(({ response }) => ({ responseId: response.id, items: response.output })),
   );
 }
 

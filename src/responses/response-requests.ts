@@ -3,18 +3,14 @@ import { CONFIG, type Config } from '../config/index.js';
 import { identifierSuffix } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import type { KeyedRequest } from '../http/index.js';
-import { PROMPT_CODEC, type ChatMessage, type PromptCodec } from '../inference/index.js';
 import { GenerationDefaultsReader, ModelCatalogue, ModelResidency, type ModelRecord } from '../models/index.js';
 import type { OnRestart } from '../tasks/index.js';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
 import { metadataOf } from './metadata.js';
 import { newResponse } from './new-response.js';
-import { readInput } from './request-input.js';
 import { randomSeed, samplingOf, stopsOf } from './request-sampling.js';
+import { ResponsePrompts, type PromptForm } from './response-prompts.js';
 import { taskIdOf, type ResponseDraft } from './response-store.js';
-
-/** `chat`: the input is a conversation, for the model's template. `raw`: it is one text and the prompt itself. */
-export type PromptForm = 'chat' | 'raw';
 
 /** From a checked body to all that the response and its generation will ever need; writes nothing (WIRE B3, order of work). */
 @Injectable()
@@ -22,14 +18,14 @@ export class ResponseRequests {
   constructor(
     private readonly catalogue: ModelCatalogue,
     private readonly defaults: GenerationDefaultsReader,
-    @Inject(PROMPT_CODEC) private readonly codec: PromptCodec,
+    private readonly prompts: ResponsePrompts,
     @Inject(CONFIG) private readonly config: Config,
     private readonly residency: ModelResidency,
   ) {}
 
   /**
    * Throws DomainError naming the field: invalid_value, invalid_type, unsupported_value, background_requires_store,
-   * model_not_found, model_unavailable, context_length_exceeded.
+   * model_not_found, model_unavailable, and what ResponsePrompts throws.
    */
   async prepare(
     dto: CreateResponseDto,
@@ -41,15 +37,15 @@ export class ResponseRequests {
     const stop = stopsOf(dto.stop);
     const metadata = metadataOf(dto.metadata);
     const id = `resp_${identifierSuffix()}`;
-    const { items, messages } = readInput(dto, id);
     const model = await this.catalogue.usable(dto.model);
     const sampling = samplingOf(dto, await this.defaults.of(model));
-    const promptIds = await this.promptIds(model, messages, form);
+    const { input, references, promptIds } = await this.prompts.prompt(dto, { clientId, responseId: id, model, form });
     const seed = dto.seed ?? randomSeed();
     return {
       clientId,
       ...(keyed && { keyed }),
-      input: items,
+      input,
+      references,
       body: newResponse(dto, {
         id,
         taskId: dto.store === false ? null : taskIdOf(id),
@@ -69,14 +65,6 @@ export class ResponseRequests {
         modelDigest: model.digest ?? '',
       },
     };
-  }
-
-  private promptIds(model: ModelRecord, messages: ChatMessage[], form: PromptForm): Promise<number[]> {
-    const { directory, contextLength } = model;
-    const room = contextLength === null ? {} : { mostTokens: contextLength - 1 };
-    if (form === 'chat') return this.codec.encodeChat(directory, messages, room);
-    const prompt = messages.map(({ content }) => content).join('');
-    return this.codec.encodeText(directory, prompt, { asPrompt: true, ...room });
   }
 
   /** Null: the model's default. */

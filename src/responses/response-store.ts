@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { StoreReader, type Tx } from '../database/index.js';
 import type { KeyedRequest } from '../http/index.js';
 import { readEvents, readSnapshot, type JsonObject, type Queryable, type Task } from '../tasks/index.js';
+import { indexItems } from './response-items.js';
 import type { GenerationRecord, ResponseObject, ResponseStatus } from './response-object.js';
 import { storedOutput, type FoldStart } from './stored-output.js';
 
@@ -10,8 +11,10 @@ export interface ResponseDraft {
   clientId: string;
   /** The response as it is right after the accept: status queued, empty output. */
   body: ResponseObject;
-  /** Items as `GET …/input_items` lists them, oldest first. */
+  /** Its own items, oldest first. */
   input: JsonObject[];
+  /** Responses that must still be there when it is stored (WIRE B3, order of work). */
+  references: string[];
   generation: GenerationRecord;
   /** The request, where its sender gave it a key. */
   keyed?: KeyedRequest;
@@ -54,6 +57,10 @@ export class ResponseStore {
          value->>'input', value->>'generation', value->>'previous' FROM json_each(?)`,
       [now, JSON.stringify(rows)],
     );
+    await indexItems(
+      tx,
+      drafts.map(({ body, input }) => ({ responseId: body.id, items: input })),
+    );
   }
 
   /** Null for a foreign id as for one that never was (WIRE B0). */
@@ -73,15 +80,6 @@ export class ResponseStore {
   async asAccepted(taskId: string): Promise<ResponseObject | null> {
     const [event] = await readEvents(this.reader, taskId, 0, 1);
     return event ? (JSON.parse(event.payload) as { response: ResponseObject }).response : null;
-  }
-
-  /** The input items, oldest first, or null. */
-  async inputItems(id: string, clientId: string): Promise<JsonObject[] | null> {
-    const [row] = await this.reader.query<{ input: string }>(
-      'select input from responses where id = ? and client_id = ?',
-      [id, clientId],
-    );
-    return row ? (JSON.parse(row.input) as JsonObject[]) : null;
   }
 
   /** What the generation of an unfinished response is a function of. */

@@ -2,6 +2,7 @@ import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common'
 import { ConfigModule } from '../config/index.js';
 import { HttpModule } from '../http/index.js';
 import { NoticesModule } from '../notices/index.js';
+import { Conversations } from './conversations.js';
 import { CreateResponseController } from './create-response.controller.js';
 import { EphemeralCreation } from './ephemeral-creation.js';
 import { EphemeralResponses } from './ephemeral-responses.js';
@@ -12,6 +13,7 @@ import { ModelUse } from './model-use.js';
 import { ResponseAcceptance } from './response-acceptance.js';
 import { ResponseAdmission } from './response-admission.js';
 import { ResponseHandler } from './response-handler.js';
+import { ResponsePrompts } from './response-prompts.js';
 import { ResponseRepeats } from './response-repeats.js';
 import { ResponseRetention } from './response-retention.js';
 import { ResponseRequests } from './response-requests.js';
@@ -36,9 +38,11 @@ export class ResponsesModule {
       // In this order: `input_tokens` is no id of a response.
       controllers: [CreateResponseController, InputTokensController, ResponsesController],
       providers: [
+        Conversations,
         ResponseAcceptance,
         ResponseAdmission,
         ResponseHandler,
+        ResponsePrompts,
         ResponseRepeats,
         ResponseRequests,
         ResponseRetention,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { UnitOfWork } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { TaskCancellation, TaskLifecycleService, type JsonObject } from '../tasks/index.js';
+import { Conversations } from './conversations.js';
 import type { ResponseObject } from './response-object.js';
 import { ResponseStore, type StoredResponse } from './response-store.js';
 import { responseInProgress, responseNotCancellable, responseNotFound } from './responses.errors.js';
@@ -21,6 +22,7 @@ export class StoredResponses {
     private readonly units: UnitOfWork,
     private readonly lifecycle: TaskLifecycleService,
     private readonly cancellation: TaskCancellation,
+    private readonly conversations: Conversations,
   ) {}
 
   async get(id: string, clientId: string): Promise<StoredResponse> {
@@ -54,13 +56,13 @@ export class StoredResponses {
     return (await this.get(id, clientId)).body;
   }
 
-  /** A page of the input items. Throws invalid_cursor when `after` is none of them. */
+  /** A page of the input items, those of the conversation before included. Throws invalid_cursor when `after` is none of them. */
   async inputItems(
     id: string,
     clientId: string,
     { limit, order, after }: InputItemsRequest,
   ): Promise<{ items: JsonObject[]; hasMore: boolean }> {
-    const stored = await this.store.inputItems(id, clientId);
+    const stored = await this.conversations.inputOf(id, clientId);
     if (!stored) throw responseNotFound(id);
     const items = order === 'asc' ? stored : [...stored].reverse();
     const start = after === null ? 0 : items.findIndex((item) => item['id'] === after) + 1;

@@ -2,6 +2,7 @@ import { loadConfig } from '../../src/config/index.js';
 import { identifierSuffix } from '../../src/database/index.js';
 import type { EngineModel } from '../../src/inference/index.js';
 import type { ModelResidency, ModelSeat } from '../../src/models/index.js';
+import { Conversations } from '../../src/responses/conversations.js';
 import { newResponse } from '../../src/responses/new-response.js';
 import { ResponseHandler } from '../../src/responses/response-handler.js';
 import type { GenerationRecord, ResponseObject } from '../../src/responses/response-object.js';
@@ -93,6 +94,7 @@ export interface ResponseOptions {
 /** Responses as tasks on a real store and a fake engine, without HTTP. */
 export class ResponseLab {
   readonly store: ResponseStore;
+  readonly conversations: Conversations;
   readonly responses: StoredResponses;
   private readonly handler: ResponseHandler;
 
@@ -103,7 +105,8 @@ export class ResponseLab {
   ) {
     const { store, lifecycle, cancellation } = tasks;
     this.store = new ResponseStore(store.reader);
-    this.responses = new StoredResponses(this.store, store.units, lifecycle, cancellation);
+    this.conversations = new Conversations(store.reader, loadConfig({}));
+    this.responses = new StoredResponses(this.store, store.units, lifecycle, cancellation, this.conversations);
     const residency = models as unknown as ModelResidency;
     this.handler = new ResponseHandler(tasks.handlers, tasks.runner, residency, this.store, loadConfig({}));
     this.handler.onModuleInit();
@@ -173,6 +176,6 @@ export class ResponseLab {
       createdAt: Date.now(),
     };
     const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] }];
-    return { clientId: 'cli_test', body: newResponse({} as never, decided), input, generation };
+    return { clientId: 'cli_test', body: newResponse({} as never, decided), input, references: [], generation };
   }
 }

@@ -15,7 +15,7 @@ import {
 import { IsTextOrList, Nested, Rule, Unsupported, UNSUPPORTED_VALUE } from '../../http/index.js';
 import { mapOf, Meaning, nullable, text } from '../../openapi/index.js';
 import { ON_RESTART_POLICIES, type OnRestart } from '../../tasks/index.js';
-import { InputMessageDto } from './input-message.dto.js';
+import { INPUT_ITEMS, type InputItemDto } from './input-item.dto.js';
 import { ReasoningDto, TextOptionsDto } from './output-options.dto.js';
 import { SamplingDto } from './sampling.dto.js';
 
@@ -36,14 +36,20 @@ export class CreateResponseDto extends SamplingDto {
   @IsDefined()
   @IsTextOrList()
   @Rule('hasInput', 'must not be empty', (value) => (value as { length?: number } | null | undefined)?.length !== 0)
-  @Nested(() => InputMessageDto)
-  @Meaning('The question: a text, or messages')
-  input: string | InputMessageDto[];
+  @Nested(() => INPUT_ITEMS)
+  @Meaning('The question: a text, or items')
+  input: string | InputItemDto[];
 
   @IsOptional()
   @IsString()
   @Meaning('What the model is told before the input')
   instructions?: string | null;
+
+  @IsOptional()
+  @IsString()
+  @MaxLength(256)
+  @Meaning('A response of yours to go on from: its input and output come before this input, its instructions do not')
+  previous_response_id?: string | null;
 
   // How it runs.
 
@@ -148,9 +154,6 @@ export class CreateResponseDto extends SamplingDto {
 
   @Unsupported((value) => value === 0)
   top_logprobs?: 0 | null;
-
-  @Unsupported()
-  previous_response_id?: null;
 
   @Unsupported()
   conversation?: null;

@@ -1,5 +1,6 @@
 import { IsDefined, IsIn, IsOptional, IsString } from 'class-validator';
-import { IsTextOrList, Nested, UNSUPPORTED_VALUE } from '../../http/index.js';
+import { IsTextOrList, Nested, Rule, UNSUPPORTED_VALUE } from '../../http/index.js';
+import { constant, Meaning } from '../../openapi/index.js';
 
 /** Roles a message of the input may have. */
 export const MESSAGE_ROLES = ['user', 'system', 'developer', 'assistant'] as const;
@@ -16,10 +17,11 @@ export class ContentPartDto {
   text: string;
 }
 
-/** One item of the input: a message, with or without `type` ("easy" messages omit it). */
+/** A message, with or without `type` ("easy" messages omit it). Items of no known type are refused here. */
 export class InputMessageDto {
   @IsOptional()
-  @IsIn(['message'], UNSUPPORTED_VALUE)
+  @Rule('isItemType', 'is no type of input that is supported', (type) => type === 'message', 'unsupported_value')
+  @Meaning('`message`, or nothing', constant('message'))
   type?: 'message' | null;
 
   @IsDefined()

@@ -22,10 +22,10 @@ describe('the response store', () => {
   it('WIRE B0: a foreign response is as absent as one that never was', async () => {
     const id = await lab.create();
     expect(await lab.store.find(id, 'cli_other')).toBeNull();
-    expect(await lab.store.inputItems(id, 'cli_other')).toBeNull();
+    expect(await lab.conversations.inputOf(id, 'cli_other')).toBeNull();
     expect(await lab.store.find('resp_absent', 'cli_test')).toBeNull();
     expect((await lab.store.find(id, 'cli_test'))?.taskId).toBe(taskIdOf(id));
-    expect(await lab.store.inputItems(id, 'cli_test')).toHaveLength(1);
+    expect(await lab.conversations.inputOf(id, 'cli_test')).toHaveLength(1);
   });
 
   it('keeps all its generation is a function of, until the end', async () => {
