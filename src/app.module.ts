@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { MIGRATIONS } from '../migrations/index.js';
 import { AccessModule } from './access/index.js';
 import { AuditModule } from './audit/index.js';
+import { ChatModule } from './chat/index.js';
 import { ClientsModule } from './clients/index.js';
 import { ConfigModule } from './config/index.js';
 import { DatabaseModule } from './database/index.js';
@@ -35,6 +36,7 @@ export class AppModule {
     const tasks = TasksModule.register({ imports: [database, retention, audit, clients] });
     const responses = ResponsesModule.register({ imports: [database, retention, clients, inference, models, tasks] });
     const embeddings = EmbeddingsModule.register({ imports: [clients, models] });
+    const chat = ChatModule.register({ imports: [clients, responses] });
     const access = AccessModule.register({ imports: [audit, clients, tasks] });
     const operations = OperationsModule.register({
       imports: [database, retention, audit, clients, inference, models, tasks],
@@ -53,6 +55,7 @@ export class AppModule {
         models,
         tasks,
         responses,
+        chat,
         embeddings,
       ],
     };

@@ -1,0 +1,1 @@
+export { ChatModule, type ChatModuleOptions } from './chat.module.js';
