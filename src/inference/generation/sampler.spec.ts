@@ -36,7 +36,7 @@ function historyOf({ prompt = [], output = [] }: Drawing): TokenHistory {
 function draw(drawing: Drawing): number {
   const { logits, parameters = {}, seed = 1, index = 0 } = drawing;
   const sampler = new Sampler(logits.length);
-  return sampler.draw(Float32Array.from(logits), { ...PLAIN, ...parameters }, historyOf(drawing), seed, index);
+  return sampler.draw(Float32Array.from(logits), { ...PLAIN, ...parameters }, historyOf(drawing), { seed, index });
 }
 
 /** The same rules, written down plainly: sorts everything, builds new lists at each rule. */
@@ -150,6 +150,8 @@ describe('the sampler', () => {
 
   it('never draws ids beyond the tokenizer, though the model has logits for them (ENGINE 7.13)', () => {
     const sampler = new Sampler(2);
-    expect(sampler.draw(Float32Array.of(1, 2, 9), { ...PLAIN, temperature: 0 }, new TokenHistory([]), 1, 0)).toBe(1);
+    expect(
+      sampler.draw(Float32Array.of(1, 2, 9), { ...PLAIN, temperature: 0 }, new TokenHistory([]), { seed: 1, index: 0 }),
+    ).toBe(1);
   });
 });

@@ -1,3 +1,4 @@
+import { hasToken, type TokenSet } from '../constraint/token-trie.js';
 import type { SamplingParameters } from '../inference-engine.js';
 import { MaxHeap } from './max-heap.js';
 import { uniform } from './random.js';
@@ -22,11 +23,21 @@ export class TokenHistory {
   }
 }
 
+/** Which token of which output is drawn. */
+export interface Drawing {
+  seed: number;
+  /** Position in the output. */
+  index: number;
+  /** At least one; absent: all. */
+  allowed?: TokenSet | undefined;
+}
+
 /** Thrown for logits no token can be drawn from; fails the one row they belong to. */
 export class UnusableLogits extends Error {}
 
 /**
- * Draws one token from logits, deterministically (ENGINE 4.5): logit bias → penalties → temperature → top_k → top_p →
+ * Draws one token from logits, deterministically (ENGINE 4.5): logit bias → allowed
+ * tokens → penalties → temperature → top_k → top_p →
  * min_p → draw. Among the kept ids the draw walks in ascending id order. All arithmetic is Float64; one instance
  * serves all rows, since it only owns scratch memory.
  */
@@ -37,16 +48,16 @@ export class Sampler {
     this.scores = new Float64Array(vocabularySize);
   }
 
-  /** `index` is the position of the token in the output. Throws UnusableLogits on NaN or infinite logits. */
+  /** Throws UnusableLogits on NaN or infinite logits. */
   draw(
     logits: Float32Array,
     parameters: SamplingParameters,
     history: TokenHistory,
-    seed: number,
-    index: number,
+    { seed, index, allowed }: Drawing,
   ): number {
     this.load(logits);
     this.bias(parameters.logitBias);
+    if (allowed) this.restrict(allowed);
     this.penalise(parameters, history);
     const best = this.argmax();
     if (parameters.temperature === 0) return best;
@@ -65,6 +76,10 @@ export class Sampler {
 
   private bias(logitBias: Record<string, number>): void {
     for (const id in logitBias) this.add(Number(id), logitBias[id]!);
+  }
+
+  private restrict(allowed: TokenSet): void {
+    for (let id = 0; id < this.scores.length; id++) if (!hasToken(allowed, id)) this.scores[id] = -Infinity;
   }
 
   private penalise(parameters: SamplingParameters, history: TokenHistory): void {

@@ -7,6 +7,7 @@ import type {
 } from '../inference-engine.js';
 import { ONE_CLASS, partner, wantedClass, type KernelRules } from './kernel-rules.js';
 import type { LanguageModel } from './language-model.js';
+import { logprobsOf } from './logprobs.js';
 import { CHUNK_ALONE, CHUNK_BESIDE_DECODING, nextChunk } from './prefill-plan.js';
 import { Row } from './row.js';
 import { Sampler } from './sampler.js';
@@ -144,7 +145,9 @@ export class Scheduler {
     const until = row.past + nextChunk(promptIds.length - row.past, size);
     let logits: Float32Array;
     try {
-      logits = await this.model.prefill(this.decoding.length, promptIds.slice(row.past, until), row.past);
+      const run = this.model.prefill(this.decoding.length, promptIds.slice(row.past, until), row.past);
+      row.prepare();
+      logits = await run;
     } catch (error) {
       this.prefilling = null;
       this.fail(row, error);
@@ -177,7 +180,9 @@ export class Scheduler {
     if (lone && wantedClass(lone, this.rules) === 'batch') inputs.push(partner(this.decoding[1] ?? this.prefilling));
     let logits: Float32Array[];
     try {
-      logits = await this.model.decode(inputs, 0);
+      const run = this.model.decode(inputs, 0);
+      for (const row of rows) row.prepare();
+      logits = await run;
     } catch (error) {
       this.failAll(rows.length, error);
       return false;
@@ -206,7 +211,9 @@ export class Scheduler {
     if (before === 1) inputs.unshift(partner(this.decoding[index - 1]!));
     else if (kernelClass === 'batch') inputs.push(partner(this.decoding[index + 1] ?? this.prefilling));
     try {
-      const logits = await this.model.decode(inputs, index - before);
+      const run = this.model.decode(inputs, index - before);
+      row.prepare();
+      const logits = await run;
       row.past++;
       return this.advance(row, logits[before]!, kernelClass);
     } catch (error) {
@@ -230,18 +237,21 @@ export class Scheduler {
       this.report.replayed.push([id, row.steps]);
       return true;
     }
-    let tokenId: number;
     try {
-      tokenId = this.sampler.draw(logits, sampling, row.history, seed, row.steps);
+      const tokenId = this.sampler.draw(logits, sampling, row.history, {
+        seed,
+        index: row.steps,
+        allowed: row.constrained?.allowed,
+      });
+      const logprobs = logprobsOf(logits, tokenId, row.request.topLogprobs, this.decoder);
+      row.take(tokenId);
+      const { index, text, finish } = row.assemble(tokenId);
+      this.report.steps.push([id, { index, tokenId, kernelClass, text, finish, ...(logprobs && { logprobs }) }]);
+      if (finish === null) return true;
+      this.end(row, { outcome: 'finished', finish });
     } catch (error) {
       this.fail(row, error);
-      return false;
     }
-    row.take(tokenId);
-    const { index, text, finish } = row.assembler.push(tokenId);
-    this.report.steps.push([id, { index, tokenId, kernelClass, text, finish }]);
-    if (finish === null) return true;
-    this.end(row, { outcome: 'finished', finish });
     return false;
   }
 

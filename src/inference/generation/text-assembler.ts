@@ -1,4 +1,5 @@
 import type { FinishReason } from '../inference-engine.js';
+import type { Vocabulary } from '../constraint/vocabulary.js';
 import { Detokeniser, type Decode } from './detokeniser.js';
 import { StopScanner } from './stop-scanner.js';
 
@@ -12,6 +13,8 @@ export interface TokenDecoder {
   readonly hiddenTokenIds: ReadonlySet<number>;
   /** Highest known id + 1; the model's vocabulary may be padded beyond it. */
   readonly size: number;
+  /** What its tokens are written as; absent where nobody asks for constraints or log probabilities. */
+  readonly vocabulary?: Vocabulary;
 }
 
 export interface AssembledStep {
@@ -41,17 +44,17 @@ export class TextAssembler {
     this.scanner = new StopScanner(stop);
   }
 
-  /** Takes the next id. After a step with `finish` there is no next one: throws. */
-  push(tokenId: number): AssembledStep {
+  /** Takes the next id; `whole`: nothing may follow it. After a step with `finish` there is no next one: throws. */
+  push(tokenId: number, whole = false): AssembledStep {
     if (this.finished) throw new Error('the output has ended: no token may follow');
     const index = this.index++;
     const ended = this.decoder.endTokenIds.has(tokenId);
-    const last = ended || this.index >= this.limit;
+    const last = ended || whole || this.index >= this.limit;
     const { text, matched } = this.scanner.push(this.decodeNext(tokenId, ended, last));
     if (!matched && !last) return { index, tokenId, text, finish: null };
     this.finished = true;
     if (matched) return { index, tokenId, text, finish: 'stop' };
-    return { index, tokenId, text: text + this.scanner.flush(), finish: ended ? 'stop' : 'limit' };
+    return { index, tokenId, text: text + this.scanner.flush(), finish: ended || whole ? 'stop' : 'limit' };
   }
 
   private decodeNext(tokenId: number, ended: boolean, last: boolean): string {

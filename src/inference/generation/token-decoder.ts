@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as tokenizers from '@huggingface/tokenizers';
 import { DomainError } from '../../errors/index.js';
+import { Vocabulary } from '../constraint/vocabulary.js';
 import type { TokenDecoder } from './text-assembler.js';
 
 type Json = Record<string, unknown>;
@@ -53,7 +54,7 @@ export async function readTokenizer(directory: string): Promise<{ tokenizer: Tok
  * list), config.json, genai_config.json and the tokenizer's own, because real models name theirs in any one of them.
  */
 export async function loadTokenDecoder(directory: string): Promise<TokenDecoder & { warnings: string[] }> {
-  const { tokenizer, config } = await readTokenizer(directory);
+  const { tokenizer, config, content } = await readTokenizer(directory);
   const genai = await readModelJson(directory, 'genai_config.json', 'optional');
   const endTokenIds = new Set<number>([
     ...numbers((await readModelJson(directory, 'generation_config.json', 'optional'))['eos_token_id']),
@@ -70,6 +71,7 @@ export async function loadTokenDecoder(directory: string): Promise<TokenDecoder 
     endTokenIds,
     hiddenTokenIds,
     size,
+    vocabulary: new Vocabulary(tokenizer, content, endTokenIds),
     warnings: endTokenIds.size > 0 ? [] : ['the model names no end token: every output runs to its token limit'],
   };
 }

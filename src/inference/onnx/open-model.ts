@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { DomainError } from '../../errors/index.js';
 import type { KernelRules } from '../generation/kernel-rules.js';
+import { GRAMMAR_VERSION } from '../constraint/output-grammar.js';
 import { loadTokenDecoder, readModelJson } from '../generation/token-decoder.js';
 import type { TokenDecoder } from '../generation/text-assembler.js';
 import type { EngineModelInfo, ModelSpec } from '../inference-engine.js';
@@ -108,6 +109,7 @@ async function fingerprint(measured: unknown[]): Promise<string> {
     await processorFlags(),
     ...measured,
     GENERATION_VERSION,
+    GRAMMAR_VERSION,
   ];
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex');
 }
