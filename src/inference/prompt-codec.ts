@@ -1,5 +1,7 @@
 /** From text to token ids and back: chat template and tokenizer, run outside the service's process with a time limit. */
 
+import type { OutputConstraint } from './output-constraint.js';
+
 /** One chat message as templates expect it. */
 export interface ChatMessage {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
@@ -34,6 +36,12 @@ export interface PromptCodec {
   encodeText(directory: string, text: string, options?: TextOptions): Promise<number[]>;
   /** Text of token ids, special ones as they are spelt. Rejects with invalid_value naming the id that is none (`tokens[3]`). */
   decode(directory: string, tokens: readonly number[]): Promise<string>;
+  /**
+   * Whether outputs of the model can be held to the constraint; `places` name its schemas as their sender does: one of a
+   * `json`, one for each function of `tool_calls`. Rejects with DomainError unsupported_value or invalid_value, whose
+   * param goes on behind the place: `text.format.schema/properties/a/not`.
+   */
+  checkConstraint(directory: string, constraint: OutputConstraint, places: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 

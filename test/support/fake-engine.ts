@@ -16,6 +16,7 @@
  * - `next(classes)`: instead of a script: the next piece, by the kernels that wrote each token of the row so far.
  * - `loneRowDiffers`: as on a processor with two kernel classes; `exact` and `fingerprint`: what the model says of itself.
  * - `vocabulary`: of another engine, whose ids mean the same here: a log outlives its engine.
+ * - What an output is held to is the script's own business.
  * - `decoder`: the token decoder of its ids, for replaying a log.
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
@@ -172,7 +173,11 @@ class FakeLink implements RunnerLink {
   send(message: ToRunner): void {
     setImmediate(() => {
       if (this.dead || message.kind === 'open') return;
-      this.session.handle(message);
+      const free = message.kind === 'generate' && {
+        ...message,
+        request: { ...message.request, constraint: undefined },
+      };
+      this.session.handle(free || message);
       if (message.kind === 'cancel' && this.resting) this.session.sweep();
     });
   }

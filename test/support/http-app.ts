@@ -14,6 +14,7 @@ import {
   type InferenceEngine,
   type PromptCodec,
 } from '../../src/inference/index.js';
+import { checkConstraint } from '../../src/inference/text/check-constraint.js';
 import { decode, encode, openModelText } from '../../src/inference/text/model-text.js';
 import type { EncodeJob } from '../../src/inference/text/text-protocol.js';
 import { Notices, type NoticeTypes } from '../../src/notices/index.js';
@@ -33,6 +34,10 @@ export const inlineCodec: PromptCodec = {
   encodeChat: (directory, messages, options) => encodeHere({ kind: 'chat', directory, messages, ...options }),
   encodeText: (directory, text, options) => encodeHere({ kind: 'text', directory, text, ...options }),
   decode: async (directory, tokens) => decode(await openModelText(directory), tokens),
+  checkConstraint: async (directory, constraint, places) => {
+    const { content } = await openModelText(directory);
+    checkConstraint(content, { kind: 'constraint', directory, constraint, places });
+  },
   close: () => Promise.resolve(),
 };
 

@@ -19,6 +19,8 @@ export interface ModelText {
   template: Template | null;
   specialTokens: Record<string, string>;
   controlTokens: ControlTokens;
+  /** Of tokenizer.json. */
+  content: Record<string, unknown>;
   /** Bytes of text that one token stands for at most; null: unknown. */
   longestToken: number | null;
   /** What the tokenizer puts before a prompt, if anything. */
@@ -118,6 +120,7 @@ async function read(directory: string, stamp: string): Promise<ModelText> {
       tokenizer,
       template,
       specialTokens,
+      content,
       controlTokens: new ControlTokens(tokenizer),
       longestToken: longestToken(content),
       startToken: startTokenOf(tokenizer, specialTokens['bos_token'] ?? ''),

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../errors/index.js';
+import type { OutputConstraint } from '../output-constraint.js';
 import type { ChatMessage, ChatOptions, TextOptions } from '../prompt-codec.js';
 
 /** One text to be turned into token ids. */
@@ -12,7 +13,15 @@ export interface DecodeJob {
   tokens: readonly number[];
 }
 
-export type TextJob = EncodeJob | DecodeJob;
+/** Whether the model's outputs can be held to something. */
+export interface ConstraintJob {
+  kind: 'constraint';
+  directory: string;
+  constraint: OutputConstraint;
+  places: readonly string[];
+}
+
+export type TextJob = EncodeJob | DecodeJob | ConstraintJob;
 
 /** Message to a text worker; the next one follows after its result. */
 export interface ToTextWorker {
@@ -20,7 +29,7 @@ export interface ToTextWorker {
   limitMs: number;
 }
 
-/** Token ids of an EncodeJob, the text of a DecodeJob. */
-export type TextValue = number[] | string;
+/** Token ids of an EncodeJob, the text of a DecodeJob, nothing of a ConstraintJob. */
+export type TextValue = number[] | string | null;
 
 export type TextResult = { value: TextValue } | { error: { code: ErrorCode; message: string; param: string | null } };

@@ -2,8 +2,9 @@
 import { createContext, Script } from 'node:vm';
 import { DomainError } from '../../errors/index.js';
 import { endWithParent } from '../process/end-with-parent.js';
-import { decode, encode, openModelText } from './model-text.js';
-import type { TextJob, TextResult, ToTextWorker } from './text-protocol.js';
+import { checkConstraint } from './check-constraint.js';
+import { decode, encode, openModelText, type ModelText } from './model-text.js';
+import type { TextJob, TextResult, TextValue, ToTextWorker } from './text-protocol.js';
 
 endWithParent();
 
@@ -19,10 +20,22 @@ function within<T>(limitMs: number, work: () => T): T {
   return script.runInContext(box, { timeout: limitMs }) as T;
 }
 
+function valueOf(model: ModelText, job: TextJob): TextValue {
+  switch (job.kind) {
+    case 'decode':
+      return decode(model, job.tokens);
+    case 'constraint':
+      checkConstraint(model.content, job);
+      return null;
+    default:
+      return encode(model, job);
+  }
+}
+
 async function perform(job: TextJob, limitMs: number): Promise<TextResult> {
   try {
     const model = await openModelText(job.directory);
-    return { value: within(limitMs, () => (job.kind === 'decode' ? decode(model, job.tokens) : encode(model, job))) };
+    return { value: within(limitMs, () => valueOf(model, job)) };
   } catch (error) {
     const { code, param } = error instanceof DomainError ? error : { code: 'server_error' as const, param: null };
     return { error: { code, message: (error as Error).message, param } };

@@ -1,4 +1,5 @@
 import { DomainError, ServiceStopping } from '../../errors/index.js';
+import type { OutputConstraint } from '../output-constraint.js';
 import type { ChatMessage, ChatOptions, PromptCodec, TextOptions } from '../prompt-codec.js';
 import { TextProcess } from './text-process.js';
 import type { TextJob, TextResult, TextValue } from './text-protocol.js';
@@ -47,6 +48,10 @@ export class WorkerPromptCodec implements PromptCodec {
 
   decode(directory: string, tokens: readonly number[]): Promise<string> {
     return this.submit({ kind: 'decode', directory, tokens });
+  }
+
+  async checkConstraint(directory: string, constraint: OutputConstraint, places: readonly string[]): Promise<void> {
+    await this.submit<null>({ kind: 'constraint', directory, constraint, places });
   }
 
   /** Work under way and waiting is refused; settles when the workers are gone. */
