@@ -36,7 +36,7 @@ export class AppModule {
     const tasks = TasksModule.register({ imports: [database, retention, audit, clients] });
     const responses = ResponsesModule.register({ imports: [database, retention, clients, inference, models, tasks] });
     const embeddings = EmbeddingsModule.register({ imports: [clients, models] });
-    const chat = ChatModule.register({ imports: [clients, responses] });
+    const chat = ChatModule.register({ imports: [clients, inference, models, responses] });
     const access = AccessModule.register({ imports: [audit, clients, tasks] });
     const operations = OperationsModule.register({
       imports: [database, retention, audit, clients, inference, models, tasks],

@@ -4,9 +4,10 @@ import { HttpModule } from '../http/index.js';
 import { CompletionAnswers } from './completion-answers.js';
 import { CompletionRequests } from './completion-requests.js';
 import { CompletionsController } from './completions.controller.js';
+import { TokensController } from './tokens.controller.js';
 
 export interface ChatModuleOptions {
-  /** The modules that give the client guard's needs and responses. */
+  /** The modules that give the client guard's needs, the prompt codec, models and responses. */
   imports: NonNullable<ModuleMetadata['imports']>;
 }
 
@@ -17,7 +18,7 @@ export class ChatModule {
     return {
       module: ChatModule,
       imports: [ConfigModule, HttpModule, ...imports],
-      controllers: [CompletionsController],
+      controllers: [CompletionsController, TokensController],
       providers: [CompletionAnswers, CompletionRequests],
     };
   }

@@ -39,6 +39,8 @@ const EXPECTED: Record<string, string> = {
   'POST /v1/responses/input_tokens': 'responses:write',
   'POST /v1/chat/completions': 'responses:write',
   'POST /v1/completions': 'responses:write',
+  'POST /v1/tokenize': 'responses:write',
+  'POST /v1/detokenize': 'responses:write',
   'GET /v1/responses/:id': 'responses:read',
   'DELETE /v1/responses/:id': 'responses:write',
   'POST /v1/responses/:id/cancel': 'tasks:cancel',

@@ -1,0 +1,33 @@
+import { IsArray, IsDefined, IsNotEmpty, IsString, MaxLength } from 'class-validator';
+import { integer, listOf, Meaning } from '../../openapi/index.js';
+
+/** Body of POST /v1/tokenize. */
+export class TokenizeDto {
+  @IsDefined()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(256)
+  @Meaning('Id or alias of a model of any type')
+  model: string;
+
+  @IsDefined()
+  @IsString()
+  @Meaning('Special tokens that it spells are the tokens themselves; none are added')
+  text: string;
+}
+
+/** Body of POST /v1/detokenize. */
+export class DetokenizeDto {
+  @IsDefined()
+  @IsString()
+  @IsNotEmpty()
+  @MaxLength(256)
+  @Meaning('Id or alias of a model of any type')
+  model: string;
+
+  /** The elements are checked where they are read, which names the one at fault. */
+  @IsDefined()
+  @IsArray()
+  @Meaning('Ids of the model', listOf(integer()))
+  tokens: unknown[];
+}
