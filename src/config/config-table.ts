@@ -114,6 +114,22 @@ export const CONFIG_TABLE = {
     () => Math.min(availableParallelism(), 4),
     'the number of cores, at most 4',
   ),
+  activations: oneOf(
+    ['int8', 'file'],
+    'int8',
+    'How quantised products compute on the processor: by fast int8 kernels, or as the file says.',
+  ),
+  executionProvider: oneOf(
+    ['cpu', 'cuda'],
+    'cpu',
+    'What computes models that name nothing else; cuda needs libraries.',
+  ),
+  cudaDevice: whole(0, { min: 0, max: 255 }, 'Number of the graphics card.'),
+  providerFallback: oneOf(
+    ['none', 'cpu'],
+    'none',
+    'What stands in where a graphics card that was asked for cannot be used; none fails the load.',
+  ),
   textWorkers: whole(1, { min: 1, max: 32 }, 'Worker threads that render and tokenise prompts.'),
   promptTimeoutMs: whole(10_000, { min: 100, max: 600_000 }, 'Longest time to render and tokenise one prompt.'),
   runnerStallSeconds: whole(30, { min: 1, max: HOUR }, 'A model process without progress for so long is replaced.'),

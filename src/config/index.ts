@@ -6,3 +6,4 @@ export { ConfigInvalid, type ConfigProblem } from './config.errors.js';
 export { isLoopback, parseHost } from './host-names.js';
 export { loadConfig } from './load-config.js';
 export { packageRoot, serviceVersion } from './package-file.js';
+export { libraryEnvironment } from './library-environment.js';

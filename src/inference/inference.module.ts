@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Module, type DynamicModule } from '@nestjs/common';
-import { CONFIG, ConfigModule, type Config } from '../config/index.js';
+import { CONFIG, ConfigModule, libraryEnvironment, type Config } from '../config/index.js';
 import { Notices, NoticesModule } from '../notices/index.js';
 import { ENCODING_ENGINE, type EncodingEngine } from './encoding/encoding-engine.js';
 import { INFERENCE_ENGINE, type InferenceEngine } from './inference-engine.js';
@@ -55,6 +55,7 @@ function processEngine(config: Config, notices: Notices): InferenceEngine {
 function runnerOptions(config: Config, notices: Notices): Omit<RunnerStartOptions, 'entry'> & { stallSeconds: number } {
   return {
     runnersDirectory: runnersDirectory(config),
+    env: libraryEnvironment(),
     stallSeconds: config.runnerStallSeconds,
     onLog: ({ modelId, pid, text }) => notices.emit('runner.log', { model: modelId, pid: pid ?? 0, line: text }),
   };

@@ -1,8 +1,10 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/index.js';
 import { StoreReader, UnitOfWork } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import type { ExactPromises } from '../inference/index.js';
 import { Notices } from '../notices/index.js';
+import { computationOf } from './computation.js';
 import type { EmbeddedModel } from './embedded-models.js';
 import { FolderInspector } from './folder-inspector.js';
 import type { FolderInspection } from './inspect-folder.js';
@@ -22,11 +24,14 @@ import { changes, judge, type VerdictOccasion } from './verdict.js';
 /** Which models there are, and whether their files are what they were when they were registered. */
 @Injectable()
 export class ModelCatalogue {
+  private lookAgain: (modelId: string) => Promise<void> = () => Promise.resolve();
+
   constructor(
     private readonly units: UnitOfWork,
     private readonly reader: StoreReader,
     private readonly notices: Notices,
     private readonly inspector: FolderInspector,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /**
@@ -62,13 +67,26 @@ export class ModelCatalogue {
 
   /**
    * The model that a request names. Throws model_not_found, unsupported_value if it is of another type, and
-   * model_unavailable if it is known to be broken.
+   * model_unavailable if it is broken, and a look at its files has not found it whole again.
    */
   async usable(name: string, type: ModelType = 'llm'): Promise<ModelRecord> {
     const record = await this.get(name);
     if (record.type !== type)
       throw wrongKind(`'${record.id}' is of type ${record.type}, this needs one of type ${type}.`);
-    if (record.state === 'missing' || record.state === 'error') throw modelUnavailable(record);
+    if (isBroken(record)) return this.mended(record);
+    if (record.quarantinedAt !== null) throw modelQuarantined(record.id);
+    return record;
+  }
+
+  /** `look` is called when a broken model is asked for: its files may have been restored. */
+  onBroken(look: (modelId: string) => Promise<void>): void {
+    this.lookAgain = look;
+  }
+
+  private async mended({ id }: ModelRecord): Promise<ModelRecord> {
+    await this.lookAgain(id);
+    const record = await this.get(id);
+    if (isBroken(record)) throw modelUnavailable(record);
     if (record.quarantinedAt !== null) throw modelQuarantined(record.id);
     return record;
   }
@@ -80,7 +98,7 @@ export class ModelCatalogue {
 
   /** The Model object of WIRE B2. */
   toWire(record: ModelRecord, runtime: ModelRuntime | null, exact: ExactPromises | null): ModelObject {
-    return toModelObject(record, runtime, exact);
+    return toModelObject({ record, computation: computationOf(record, this.config), runtime, exact });
   }
 
   /**
@@ -134,4 +152,8 @@ export class ModelCatalogue {
     if (error === null) return;
     this.notices.emit('model.broken', { model: id, error_code: error.code, reason: error.message });
   }
+}
+
+function isBroken({ state }: ModelRecord): boolean {
+  return state === 'missing' || state === 'error';
 }

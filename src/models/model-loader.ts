@@ -8,6 +8,7 @@ import {
   type OpenedModel,
 } from '../inference/index.js';
 import { Notices } from '../notices/index.js';
+import { computationOf } from './computation.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import type { ModelRecord } from './model-record.js';
 import { asLoadError, reasonOf } from './models.errors.js';
@@ -52,14 +53,15 @@ export class ModelLoader {
   private openVerified(record: ModelRecord, signal: AbortSignal): Promise<OpenedModel> {
     const { id, type, directory, graphFile, digest, contextLength } = record;
     const { maxRows, threads, batchInvariant } = this.config;
+    const computation = computationOf(record, this.config);
     if (type !== 'llm') {
-      const spec = { id, task: type, directory, graphFile, contextLength, threads };
+      const spec = { id, task: type, directory, graphFile, contextLength, threads, ...computation };
       return this.encoders.open(spec, { signal });
     }
     // With 0 rows nothing is claimed, yet a model may be loaded by hand.
     const rows = Math.max(maxRows, 1);
     const spec = { id, directory, graphFile, contextLength, rows, threads, digest: digest ?? '', batchInvariant };
-    return this.engine.open(spec, { signal });
+    return this.engine.open({ ...spec, ...computation }, { signal });
   }
 
   private tellLoaded(id: string, { info }: OpenedModel, durationMs: number): void {

@@ -1,4 +1,5 @@
-import type { ExactPromises } from '../inference/index.js';
+import type { ExactPromises, ProviderUse } from '../inference/index.js';
+import type { Computation } from './computation.js';
 import type { ModelRecord } from './model-record.js';
 
 /** What is live about a model that is being loaded or is loaded; null for one that is neither. */
@@ -6,6 +7,8 @@ export interface ModelRuntime {
   state: 'loading' | 'loaded';
   /** Epoch milliseconds; null while loading. */
   loadedAt: number | null;
+  /** What it runs on; null while loading. */
+  provider: ProviderUse | null;
 }
 
 /** The Model object of WIRE B2. Times are unix seconds. */
@@ -27,17 +30,28 @@ export interface ModelObject {
     loaded_at: number | null;
     error: { code: string; message: string } | null;
     activations: string;
+    execution_provider: {
+      requested: string;
+      /** Null: not loaded. */
+      used: string | null;
+      device_id: number | null;
+      /** Why another is used than was asked for. */
+      reason: string | null;
+    };
     /** What holds bit by bit on this machine (ENGINE 2.8); null: not loaded yet. */
     exact: { resume: boolean; batch_invariant: boolean } | null;
   };
 }
 
-/** `exact`: as measured by the last load since the service started, or null. */
-export function toModelObject(
-  record: ModelRecord,
-  runtime: ModelRuntime | null,
-  exact: ExactPromises | null,
-): ModelObject {
+export interface ModelView {
+  record: ModelRecord;
+  computation: Computation;
+  runtime: ModelRuntime | null;
+  /** As measured by the last load since the service started, or null. */
+  exact: ExactPromises | null;
+}
+
+export function toModelObject({ record, computation, runtime, exact }: ModelView): ModelObject {
   return {
     id: record.id,
     object: 'model',
@@ -55,9 +69,19 @@ export function toModelObject(
       aliases: record.aliases,
       loaded_at: runtime?.loadedAt == null ? null : seconds(runtime.loadedAt),
       error: record.error,
-      activations: record.activations ?? 'file',
+      activations: computation.activations,
+      execution_provider: providerObject(computation, runtime?.provider ?? null),
       exact: exact && { resume: exact.resume, batch_invariant: exact.batchInvariant },
     },
+  };
+}
+
+function providerObject({ provider }: Computation, use: ProviderUse | null): ModelObject['lmsp']['execution_provider'] {
+  return {
+    requested: provider.name,
+    used: use?.used ?? null,
+    device_id: provider.name === 'cuda' ? provider.deviceId : null,
+    reason: use?.reason ?? null,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Activations, ExecutionProvider } from '../inference/index.js';
 import type { FolderToInspect } from './inspect-folder.js';
 
 export const MODEL_TYPES = ['llm', 'embedding', 'rerank'] as const;
@@ -22,8 +23,10 @@ export interface ModelRecord extends FolderToInspect {
   /** `sha256:…`; null until its files were verified once. */
   digest: string | null;
   sizeBytes: number | null;
-  /** How activations are computed: `file` = as the graph file says (ENGINE 2.9). */
-  activations: 'int8' | 'file' | null;
+  /** How activations are computed (ENGINE 2.9); null, here and in the next two: by the settings. */
+  activations: Activations | null;
+  executionProvider: ExecutionProvider | null;
+  deviceId: number | null;
   /** Tokens. */
   contextLength: number | null;
   embeddingDimensions: number | null;
@@ -43,7 +46,9 @@ export interface ModelRow {
   type: ModelType;
   directory: string;
   graph_file: string;
-  activations: 'int8' | 'file' | null;
+  activations: Activations | null;
+  execution_provider: ExecutionProvider | null;
+  device_id: number | null;
   digest: string | null;
   size_bytes: number | null;
   state: ModelState;
@@ -69,6 +74,8 @@ export function recordFromRow(row: ModelRow): ModelRecord {
     digest: row.digest,
     sizeBytes: row.size_bytes,
     activations: row.activations,
+    executionProvider: row.execution_provider,
+    deviceId: row.device_id,
     contextLength: row.context_length,
     embeddingDimensions: row.embedding_dimensions,
     capabilities: JSON.parse(row.capabilities) as string[],

@@ -5,7 +5,8 @@ import { RequireScope } from '../clients/index.js';
 import { bodyOf } from '../http/index.js';
 import { deletedObject, DescribeRoute } from '../openapi/index.js';
 import { RegisterModelDto } from './dto/register-model.dto.js';
-import { toModelObject, type ModelObject } from './model-object.js';
+import { ModelCatalogue } from './model-catalogue.js';
+import type { ModelObject } from './model-object.js';
 import { ModelRegistry, type Registration } from './model-registry.js';
 import { MODEL } from './model-schema.js';
 
@@ -13,7 +14,10 @@ import { MODEL } from './model-schema.js';
 @ApiTags('Models')
 @Controller('v1/models')
 export class ModelRegistryController {
-  constructor(private readonly registry: ModelRegistry) {}
+  constructor(
+    private readonly registry: ModelRegistry,
+    private readonly catalogue: ModelCatalogue,
+  ) {}
 
   @Post()
   @RequireScope('models:manage')
@@ -26,7 +30,7 @@ export class ModelRegistryController {
     errors: ['model_exists', 'unsupported_value', 'storage_busy', 'storage_full'],
   })
   async register(@Body() body: RegisterModelDto, @RequestOrigin() origin: Origin): Promise<ModelObject> {
-    return toModelObject(await this.registry.register(registrationOf(body), origin), null, null);
+    return this.catalogue.toWire(await this.registry.register(registrationOf(body), origin), null, null);
   }
 
   @Delete('*id')
@@ -54,6 +58,9 @@ function registrationOf(body: RegisterModelDto): Registration {
     directory: body.source.path,
     dtype: body.dtype ?? null,
     layout: body.layout ?? null,
+    activations: body.activations ?? null,
+    executionProvider: body.execution_provider ?? null,
+    deviceId: body.device_id ?? null,
     contextLength: body.context_length ?? null,
     aliases: body.aliases ?? [],
     pinned: body.pinned ?? false,

@@ -3,6 +3,7 @@ import { AuditLog, type Origin } from '../audit/index.js';
 import { UnitOfWork, type Tx } from '../database/index.js';
 import { findGraph, type FolderRequest } from './find-graph.js';
 import { ModelCatalogue } from './model-catalogue.js';
+import { ModelRechecks } from './model-rechecks.js';
 import type { ModelRecord } from './model-record.js';
 import { ModelResidency } from './model-residency.js';
 import { deleteModel, insertModel, selectModel, selectModels, type ModelDraft } from './model-rows.js';
@@ -31,7 +32,10 @@ export class ModelRegistry {
     private readonly audit: AuditLog,
     private readonly catalogue: ModelCatalogue,
     private readonly residency: ModelResidency,
-  ) {}
+    rechecks: ModelRechecks,
+  ) {
+    catalogue.onBroken((id) => rechecks.ask(id, () => this.verify(id)));
+  }
 
   /** No model is deleted while one of these says that it is needed. */
   keepWhile(use: UseOfModel): void {
@@ -79,8 +83,13 @@ export class ModelRegistry {
 
   /** One after the other. What is wrong with the files stands in the model's row; a stop or a deletion is no fault. */
   private verifyBehind(id: string): void {
+    void this.verify(id);
+  }
+
+  private verify(id: string): Promise<unknown> {
     const verify = () => this.catalogue.verify(id, this.residency.stopSignal);
     this.verifying = this.verifying.then(verify).catch(() => undefined);
+    return this.verifying;
   }
 }
 

@@ -6,8 +6,8 @@ import type { Verdict } from './verdict.js';
 /** A unit of work or the read-only side of the store. */
 type Reader = Pick<StoreReader, 'query'>;
 
-const SELECT = `SELECT id, type, directory, graph_file, activations, digest, size_bytes, state, error, context_length,
-  embedding_dimensions, capabilities, aliases, owned_by, embedded, created_at, quarantined_at FROM models`;
+const SELECT = `SELECT id, type, directory, graph_file, activations, execution_provider, device_id, digest, size_bytes, state,
+  error, context_length,  embedding_dimensions, capabilities, aliases, owned_by, embedded, created_at, quarantined_at FROM models`;
 
 export async function selectModel(reader: Reader, id: string): Promise<ModelRecord | null> {
   const [row] = await reader.query<ModelRow>(`${SELECT} WHERE id = ?`, [id]);
@@ -45,7 +45,16 @@ export async function upsertEmbedded(tx: Tx, model: EmbeddedModel, now: number):
 /** A model as it is registered. */
 export interface ModelDraft extends Pick<
   ModelRecord,
-  'id' | 'type' | 'directory' | 'graphFile' | 'contextLength' | 'capabilities' | 'aliases'
+  | 'id'
+  | 'type'
+  | 'directory'
+  | 'graphFile'
+  | 'activations'
+  | 'executionProvider'
+  | 'deviceId'
+  | 'contextLength'
+  | 'capabilities'
+  | 'aliases'
 > {
   layout: string;
   dtype: string | null;
@@ -56,9 +65,9 @@ export interface ModelDraft extends Pick<
 /** Adds a model that a person registers; not yet verified. */
 export async function insertModel(tx: Tx, model: ModelDraft, now: number): Promise<void> {
   await tx.execute(
-    `INSERT INTO models (id, type, directory, graph_file, layout, dtype, activations, state, context_length, capabilities,
-       aliases, pinned, keep_alive_seconds, owned_by, embedded, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, 'file', 'verifying', ?, ?, ?, ?, ?, 'local', 0, ?, ?)`,
+    `INSERT INTO models (id, type, directory, graph_file, layout, dtype, activations, execution_provider, device_id,
+       state, context_length, capabilities, aliases, pinned, keep_alive_seconds, owned_by, embedded, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'verifying', ?, ?, ?, ?, ?, 'local', 0, ?, ?)`,
     [
       model.id,
       model.type,
@@ -66,6 +75,9 @@ export async function insertModel(tx: Tx, model: ModelDraft, now: number): Promi
       model.graphFile,
       model.layout,
       model.dtype,
+      model.activations,
+      model.executionProvider,
+      model.deviceId,
       model.contextLength,
       JSON.stringify(model.capabilities),
       JSON.stringify(model.aliases),

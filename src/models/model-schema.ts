@@ -11,6 +11,8 @@ import {
   unixSeconds,
 } from '../openapi/index.js';
 
+import { EXECUTION_PROVIDERS } from '../inference/index.js';
+
 const STATES = ['verifying', 'available', 'loading', 'loaded', 'missing', 'error'] as const;
 
 /** The Model object (WIRE B2). */
@@ -34,6 +36,12 @@ export const MODEL = named(
       loaded_at: nullable(unixSeconds('When it was loaded')),
       error: nullable(object({ code: text(), message: text() })),
       activations: text('How activations are computed: `int8` or as the file says'),
+      execution_provider: object({
+        requested: oneOfWords(EXECUTION_PROVIDERS),
+        used: nullable(oneOfWords(EXECUTION_PROVIDERS)),
+        device_id: nullable(integer('Number of the graphics card')),
+        reason: nullable(text('Why another is used than was asked for')),
+      }),
       exact: nullable(
         object({
           resume: boolean('A resumed answer equals the uninterrupted one, bit by bit'),

@@ -40,7 +40,8 @@ export class Incarnation {
   }
 
   get runtime(): ModelRuntime {
-    return { state: this.opened === null ? 'loading' : 'loaded', loadedAt: this.loadedAt };
+    const provider = this.opened?.info.provider ?? null;
+    return { state: this.opened === null ? 'loading' : 'loaded', loadedAt: this.loadedAt, provider };
   }
 
   respawned(): void {

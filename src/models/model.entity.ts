@@ -27,6 +27,13 @@ export class ModelEntity {
   @Column({ type: 'text', name: 'activations', nullable: true })
   activations: string | null;
 
+  /** NULL: by the settings. */
+  @Column({ type: 'text', name: 'execution_provider', nullable: true })
+  executionProvider: string | null;
+
+  @Column({ type: 'integer', name: 'device_id', nullable: true })
+  deviceId: number | null;
+
   /** `sha256:…` over the files that the loader reads (WIRE B2); null until computed. */
   @Column({ type: 'text', name: 'digest', nullable: true })
   digest: string | null;

@@ -6,6 +6,7 @@ import { FolderInspector } from './folder-inspector.js';
 import { GenerationDefaultsReader } from './generation-defaults.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import { ModelLoader } from './model-loader.js';
+import { ModelRechecks } from './model-rechecks.js';
 import { ModelResidency } from './model-residency.js';
 import { ModelRegistry } from './model-registry.js';
 import { ModelRegistryController } from './model-registry.controller.js';
@@ -45,6 +46,7 @@ export class ModelsModule implements OnModuleInit {
         GenerationDefaultsReader,
         ModelCatalogue,
         ModelLoader,
+        ModelRechecks,
         ModelRegistry,
         ModelResidency,
       ],

@@ -37,7 +37,7 @@ describe('a model that a person registers (WIRE B2)', () => {
     expect([status, body.lmsp.state, body.lmsp.digest]).toEqual([201, 'verifying', null]);
     expect(body).toMatchObject({ id: 'mine', owned_by: 'local', lmsp: { aliases: ['org/mine:latest'] } });
     const model = await settled();
-    expect(model).toMatchObject({ state: 'available', error: null, context_length: 512, activations: 'file' });
+    expect(model).toMatchObject({ state: 'available', error: null, context_length: 512, activations: 'int8' });
     expect(model.digest).toMatch(/^sha256:/);
     const answer = await http.create({ model: 'org/mine:latest', store: false });
     expect([answer.status, answer.body.model]).toEqual([200, 'mine']);

@@ -12,6 +12,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
+import { EXECUTION_PROVIDERS, type Activations, type ExecutionProvider } from '../../inference/index.js';
 import { Nested, Rule, UNSUPPORTED_VALUE } from '../../http/index.js';
 import { listOf, Meaning, nullable, text } from '../../openapi/index.js';
 import { DTYPES, LAYOUTS, type Dtype, type ModelLayout } from '../find-graph.js';
@@ -59,9 +60,21 @@ export class RegisterModelDto {
   layout?: ModelLayout | null;
 
   @IsOptional()
-  @IsIn(['file'], UNSUPPORTED_VALUE)
-  @Meaning('How activations are computed: as the graph file says')
-  activations?: 'file' | null;
+  @IsIn(['int8', 'file'])
+  @Meaning('How activations are computed on the processor: by fast int8 kernels, or as the graph file says')
+  activations?: Activations | null;
+
+  @IsOptional()
+  @IsIn(EXECUTION_PROVIDERS)
+  @Meaning('What computes it; absent: as the service is set')
+  execution_provider?: ExecutionProvider | null;
+
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(255)
+  @Meaning('Number of the graphics card; absent: as the service is set')
+  device_id?: number | null;
 
   @IsOptional()
   @IsInt()

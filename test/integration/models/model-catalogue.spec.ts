@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ModelRecord } from '../../../src/models/index.js';
+import { loadConfig } from '../../../src/config/index.js';
+import type { ModelRecord, ModelRuntime } from '../../../src/models/index.js';
 import { embeddedModels } from '../../../src/models/embedded-models.js';
 import { FolderInspector } from '../../../src/models/folder-inspector.js';
 import { ModelCatalogue } from '../../../src/models/model-catalogue.js';
@@ -12,6 +13,8 @@ import { distEntry } from '../../support/dist-entry.js';
 import { openTestStore, type TestStore } from '../../support/store.js';
 import { waitFor } from '../../support/wait-for.js';
 import { ModelFolder } from './model-folder.js';
+
+const LOADED: ModelRuntime = { state: 'loaded', loadedAt: 1999, provider: { used: 'cpu', reason: null } };
 
 let test: TestStore;
 let folder: ModelFolder;
@@ -36,7 +39,13 @@ function catalogueWith(inspectionEntry: string): ModelCatalogue {
   failed = [];
   notices.on('model.broken', (notice) => void broken.push(notice.error_code));
   notices.on('model.load_failed', (notice) => void failed.push(notice.reason));
-  return new ModelCatalogue(test.store.units, test.store.reader, notices, new FolderInspector(inspectionEntry));
+  return new ModelCatalogue(
+    test.store.units,
+    test.store.reader,
+    notices,
+    new FolderInspector(inspectionEntry),
+    loadConfig({}),
+  );
 }
 
 async function seeded(): Promise<ModelRecord> {
@@ -78,12 +87,14 @@ describe('the embedded model at start', () => {
         loaded_at: null,
         error: null,
         activations: 'file',
+        execution_provider: { requested: 'cpu', used: null, device_id: null, reason: null },
         exact: null,
       },
     });
-    expect(catalogue.toWire(record, { state: 'loaded', loadedAt: 1999 }, null).lmsp).toMatchObject({
+    expect(catalogue.toWire(record, LOADED, null).lmsp).toMatchObject({
       state: 'loaded',
       loaded_at: 1,
+      execution_provider: { requested: 'cpu', used: 'cpu', device_id: null, reason: null },
     });
   });
 

@@ -37,7 +37,7 @@ beforeEach(async () => {
   notices.onAny((name) => void seen.push(name));
   const config = loadConfig({ LMSP_MAX_ROWS: `${MAX_ROWS}`, LMSP_MAX_WAITING_REQUESTS: `${MAX_WAITING}` });
   const inspector = new FolderInspector(distEntry('models/inspection-worker.js'));
-  catalogue = new ModelCatalogue(test.store.units, test.store.reader, notices, inspector);
+  catalogue = new ModelCatalogue(test.store.units, test.store.reader, notices, inspector, config);
   const loader = new ModelLoader(catalogue, engine, config, notices, NO_ENCODERS);
   residency = new ModelResidency(catalogue, loader, config, notices, clock);
   await catalogue.seed([folder.as('pocket'), other.as('other')]);
@@ -77,7 +77,7 @@ describe('a load', () => {
     const all = Array.from({ length: 50 }, (_, i) =>
       residency.waitSeat('pocket', `cli_${i % 2}`, never()).then((seat) => void served.push(seat)),
     );
-    expect(residency.runtime('pocket')).toEqual({ state: 'loading', loadedAt: null });
+    expect(residency.runtime('pocket')).toMatchObject({ state: 'loading', loadedAt: null });
     const model = await opened(1);
     await waitFor('the first rows', () => served.length === MAX_ROWS);
     for (let i = 0; i < 50; i += 1) {
@@ -118,6 +118,8 @@ describe('a load', () => {
       threads: loadConfig({}).threads,
       digest: expect.stringMatching(/^sha256:/) as string,
       batchInvariant: false,
+      activations: 'file',
+      provider: { name: 'cpu', deviceId: 0, fallback: false },
     });
   });
 

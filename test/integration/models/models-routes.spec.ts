@@ -32,7 +32,7 @@ beforeAll(async () => {
   const config = loadConfig({});
   const notices = new Notices();
   const inspector = new FolderInspector(distEntry('models/inspection-worker.js'));
-  const catalogue = new ModelCatalogue(test.store.units, test.store.reader, notices, inspector);
+  const catalogue = new ModelCatalogue(test.store.units, test.store.reader, notices, inspector, config);
   const loader = new ModelLoader(catalogue, engine, config, notices, NO_ENCODERS);
   residency = new ModelResidency(catalogue, loader, config, notices, new MonotonicClock());
   await catalogue.seed([folder.as('pocket'), { ...folder.as('org/deep/name'), aliases: ['gpt-local'] }]);
