@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { EngineModel } from '../../src/inference/index.js';
 import { ModelFolder } from '../integration/models/model-folder.js';
+import { narrowLogits } from '../support/half-logits.js';
 import { GOLDEN, POCKET, realEngine } from './pocket.js';
 import { Recording, request } from './recording.js';
 
@@ -47,6 +48,20 @@ describe('types of a graph (BL-32)', () => {
     const [a, b] = await Promise.all(texts);
     expect(a).toEqual(b);
     expect(a!.length).toBeGreaterThan(0);
+  });
+
+  it('are read from it: logits as float16 give an answer that begins like that of float32', async () => {
+    folder = await ModelFolder.copy();
+    await narrowLogits(folder.path(POCKET.graphFile), 1024);
+    const [narrow, wide] = [await opened(folder.directory), await opened(POCKET.directory)];
+    const texts = [narrow, wide].map(async (model) => {
+      const run = new Recording(model, request(GOLDEN[0]!.promptIds, { maxOutputTokens: 20 }));
+      expect((await run.ended).outcome).toBe('finished');
+      return run.steps.map(({ tokenId }) => tokenId);
+    });
+    const [a, b] = await Promise.all(texts);
+    expect(a!.slice(0, 4)).toEqual(b!.slice(0, 4));
+    expect(narrow.info.warnings, 'its head is found behind the cast').toEqual([]);
   });
 
   it.each(['input_ids', 'attention_mask'])('that cannot be served are refused at the load: %s', async (input) => {
