@@ -24,7 +24,7 @@ export class FieldNames {
   private of(path: string): string {
     for (const [ours, theirs] of this.names) {
       const rest = path.slice(ours.length);
-      if (path.startsWith(ours) && /^(?:$|[.[])/.test(rest)) return theirs + rest;
+      if (path.startsWith(ours) && /^(?:$|[.[/])/.test(rest)) return theirs + rest;
     }
     return path;
   }

@@ -1,6 +1,7 @@
 import type { SamplingParameters } from '../inference/index.js';
 import type { OnRestart } from '../tasks/index.js';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
+import { outputFormat } from './output-format.js';
 import type { ResponseObject } from './response-object.js';
 
 /** What a request leaves open and the service has decided. */
@@ -37,7 +38,7 @@ export function newResponse(dto: CreateResponseDto, decided: ResponseDecisions):
     tool_choice: dto.tool_choice ?? 'auto',
     truncation: 'disabled',
     parallel_tool_calls: dto.parallel_tool_calls ?? true,
-    text: { format: { type: 'text' } },
+    text: { format: outputFormat(dto) },
     top_p: sampling.topP,
     presence_penalty: sampling.presencePenalty,
     frequency_penalty: sampling.frequencyPenalty,

@@ -1,6 +1,7 @@
 import type { ErrorBody } from '../errors/index.js';
-import type { SamplingParameters } from '../inference/index.js';
+import type { OutputConstraint, SamplingParameters } from '../inference/index.js';
 import type { OnRestart, TaskStatus } from '../tasks/index.js';
+import type { OutputFormat } from './output-format.js';
 
 /** One content part of an output message. Both arrays are always sent (OpenAI Responses API). */
 export interface OutputTextPart {
@@ -51,7 +52,7 @@ export interface ResponseObject {
   tool_choice: unknown;
   truncation: 'disabled';
   parallel_tool_calls: boolean;
-  text: { format: { type: 'text' } };
+  text: { format: OutputFormat };
   top_p: number;
   presence_penalty: number;
   frequency_penalty: number;
@@ -88,6 +89,8 @@ export interface GenerationRecord {
   sampling: SamplingParameters;
   stop: string[];
   maxOutputTokens: number;
+  /** What the output is held to; absent: nothing. */
+  constraint?: OutputConstraint;
   /** Digest of the model files the prompt was rendered and tokenised with. */
   modelDigest: string;
 }

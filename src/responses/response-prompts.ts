@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PROMPT_CODEC, type ChatMessage, type PromptCodec } from '../inference/index.js';
+import { PROMPT_CODEC, type ChatMessage, type OutputConstraint, type PromptCodec } from '../inference/index.js';
 import type { ModelRecord } from '../models/index.js';
 import type { JsonObject } from '../tasks/index.js';
 import { Conversations } from './conversations.js';
@@ -50,6 +50,11 @@ export class ResponsePrompts {
     const messages = promptMessages([...earlier.items, ...input], dto.instructions);
     const promptIds = await this.promptIds(model, messages, form);
     return { input, references: [...earlier.responseIds, ...referenced.responseIds], promptIds };
+  }
+
+  /** Throws DomainError unsupported_value or invalid_value naming what in the schema cannot be enforced. */
+  async checkConstraint(model: ModelRecord, constraint: OutputConstraint, places: readonly string[]): Promise<void> {
+    await this.codec.checkConstraint(model.directory, constraint, places);
   }
 
   private promptIds(model: ModelRecord, messages: ChatMessage[], form: PromptForm): Promise<number[]> {

@@ -8,6 +8,7 @@ import type { OnRestart } from '../tasks/index.js';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
 import { metadataOf } from './metadata.js';
 import { newResponse } from './new-response.js';
+import { formatConstraint, outputFormat } from './output-format.js';
 import { randomSeed, samplingOf, stopsOf } from './request-sampling.js';
 import { ResponsePrompts, type PromptForm } from './response-prompts.js';
 import { taskIdOf, type ResponseDraft } from './response-store.js';
@@ -40,6 +41,8 @@ export class ResponseRequests {
     const model = await this.catalogue.usable(dto.model);
     const sampling = samplingOf(dto, await this.defaults.of(model));
     const { input, references, promptIds } = await this.prompts.prompt(dto, { clientId, responseId: id, model, form });
+    const held = formatConstraint(outputFormat(dto));
+    if (held) await this.prompts.checkConstraint(model, held.constraint, [held.place]);
     const seed = dto.seed ?? randomSeed();
     return {
       clientId,
@@ -62,6 +65,7 @@ export class ResponseRequests {
         sampling,
         stop,
         maxOutputTokens: outputLimit(dto, model, promptIds.length),
+        ...(held && { constraint: held.constraint }),
         modelDigest: model.digest ?? '',
       },
     };

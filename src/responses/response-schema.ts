@@ -59,7 +59,7 @@ export const RESPONSE = named(
     tool_choice: anything('As given'),
     truncation: constant('disabled'),
     parallel_tool_calls: boolean(),
-    text: object({ format: object({ type: constant('text') }) }),
+    text: object({ format: anything('As given, `strict` true where it was left out') }),
     top_p: number(),
     presence_penalty: number(),
     frequency_penalty: number(),

@@ -16,6 +16,12 @@ describe('answers that are cut off (R6, invariant 11, BL-27)', () => {
   );
 
   it(
+    'held to a schema: cut in the middle of an object',
+    () => allEqual({ kills: 3, model: 'pocket', streams: 1, victim: 'service', form: 'json' }),
+    300_000,
+  );
+
+  it(
     'LMSP_BATCH_INVARIANT: eight at a time',
     () =>
       allEqual({

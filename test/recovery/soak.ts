@@ -7,7 +7,8 @@ import { MUTATIONS } from './crash/mutations.js';
 import { asLine } from './crash/rules/violation.js';
 
 const USAGE = `usage: npm run soak -- --kills N [--seed S] [--model pocket|pocket-q4] [--life-ms MS] [--mutation NAME]
-       npm run soak -- --cut service|runner --kills N [--streams N] [--seed S] [--model pocket|pocket-q4]
+       npm run soak -- --cut service|runner --kills N [--streams N] [--form text|json] [--seed S]
+                [--model pocket|pocket-q4]
 mutations, which must be found: ${Object.keys(MUTATIONS).join(', ')}`;
 const SHOWN = 40;
 const PROGRESS_EVERY = 10;
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     mutation: { type: 'string' },
     cut: { type: 'string' },
     streams: { type: 'string', default: '1' },
+    form: { type: 'string', default: 'text' },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -65,8 +67,9 @@ async function soak(name: ModelName): Promise<number> {
 async function cutAnswers(name: ModelName): Promise<number> {
   const victim = values.cut === 'runner' ? 'runner' : 'service';
   const streams = Number(values.streams);
+  const form = values.form === 'json' ? 'json' : 'text';
   const env: Record<string, string> = streams > 1 ? { LMSP_BATCH_INVARIANT: 'true' } : {};
-  const trial = await AnswerTrial.run({ kills, seed, model: name, streams, victim, env });
-  console.log(JSON.stringify({ cut: victim, model, streams, seed, ...trial }));
+  const trial = await AnswerTrial.run({ kills, seed, model: name, streams, victim, form, env });
+  console.log(JSON.stringify({ cut: victim, model, form, streams, seed, ...trial }));
   return trial.differences.length === 0 ? 0 : 1;
 }

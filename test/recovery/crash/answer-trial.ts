@@ -16,6 +16,8 @@ export interface TrialOptions {
   /** Answers under way at each kill. */
   streams: number;
   victim: 'service' | 'runner';
+  /** `json`: held to a schema. */
+  form?: 'text' | 'json';
   env?: Record<string, string>;
 }
 
@@ -32,7 +34,7 @@ export interface TrialFigures {
   differences: string[];
 }
 
-type Request = { input: string; temperature: number; seed: number; max_output_tokens: number };
+type Request = { input: string; temperature: number; seed: number; max_output_tokens: number; text?: object };
 
 /** Greedy and drawn, each longer than the time a kill takes to come. */
 const REQUESTS: readonly Request[] = [0, 1, 2, 3, 4, 5, 6, 7].map((seed) => ({
@@ -40,6 +42,13 @@ const REQUESTS: readonly Request[] = [0, 1, 2, 3, 4, 5, 6, 7].map((seed) => ({
   temperature: seed < 2 ? 0 : 0.8,
   seed,
   max_output_tokens: 200,
+}));
+const WORDS = { type: 'array', items: { type: 'string', maxLength: 16 }, minItems: 8, maxItems: 12 };
+const SCHEMA = { type: 'object', properties: { words: WORDS, age: { type: 'integer' } }, required: ['words', 'age'] };
+/** Objects that a kill finds open. */
+const JSON_REQUESTS = REQUESTS.map((request) => ({
+  ...request,
+  text: { format: { type: 'json_schema', name: 'words', schema: SCHEMA } },
 }));
 const END_MS = 240_000;
 const OPEN = '/v1/tasks?status=queued,loading,running,cancelling&limit=100';
@@ -55,6 +64,7 @@ export class AnswerTrial {
   private readonly random: Random;
   /** Which request each response was made by. */
   private readonly asked = new Map<string, Request>();
+  private readonly requests: readonly Request[];
 
   private constructor(
     private readonly options: TrialOptions,
@@ -63,6 +73,7 @@ export class AnswerTrial {
     private service: ServiceProcess,
   ) {
     this.random = new Random(options.seed);
+    this.requests = [...references.keys()];
   }
 
   static async run(options: TrialOptions): Promise<TrialFigures> {
@@ -125,9 +136,9 @@ export class AnswerTrial {
   /** Starts as many answers as the trial has streams; resolves with the id of the first. */
   private async ask(): Promise<string> {
     const ids: string[] = [];
-    const offset = this.random.between(0, REQUESTS.length - 1);
+    const offset = this.random.between(0, this.requests.length - 1);
     for (let i = 0; i < this.options.streams; i += 1) {
-      const request = REQUESTS[(offset + i) % REQUESTS.length]!;
+      const request = this.requests[(offset + i) % this.requests.length]!;
       const body = { model: this.options.model, background: true, on_restart: 'resume', ...request };
       const { id } = await this.service.json<{ id: string }>('POST', '/v1/responses', body);
       this.asked.set(id, request);
@@ -208,7 +219,7 @@ async function loneAnswers(options: TrialOptions): Promise<Map<Request, Referenc
   const service = await start(options, dataDir);
   try {
     const names = new Map<string, Request>();
-    for (const request of REQUESTS) {
+    for (const request of options.form === 'json' ? JSON_REQUESTS : REQUESTS) {
       const { id } = await service.json<{ id: string }>('POST', '/v1/responses', { model: options.model, ...request });
       names.set(id, request);
     }
