@@ -5,6 +5,7 @@ import { IndexSuspectTasks1796400000000 } from './1796400000000-index-suspect-ta
 import { ExtendClients1797000000000 } from './1797000000000-extend-clients.js';
 import { CreateAuditEvents1797010000000 } from './1797010000000-create-audit-events.js';
 import { IndexQueueByClient1797020000000 } from './1797020000000-index-queue-by-client.js';
+import { MeasureModels1797021000000 } from './1797021000000-measure-models.js';
 import { AddExecutionProvider1797023000000 } from './1797023000000-add-execution-provider.js';
 import { CreateResponseItems1797024000001 } from './1797024000001-create-response-items.js';
 
@@ -17,6 +18,7 @@ export const MIGRATIONS = [
   ExtendClients1797000000000,
   CreateAuditEvents1797010000000,
   IndexQueueByClient1797020000000,
+  MeasureModels1797021000000,
   AddExecutionProvider1797023000000,
   CreateResponseItems1797024000001,
 ] as const;

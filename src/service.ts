@@ -71,6 +71,7 @@ export class Service {
     await this.app.get(RevokedWork).sweep();
     if (this.readiness.isStopping) return;
     this.readiness.ready();
+    void this.app.get(ModelResidency).loadPinned();
     await this.app.get(TaskRunner).start();
     await this.app.get(QueueTimeout).start();
     this.app.get(RetentionSchedule).start();

@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { isAbsolute, normalize } from 'node:path';
 import envPaths from 'env-paths';
 import { isHost, isOrigin } from './host-names.js';
@@ -39,6 +39,15 @@ const directory: Setting<string> = {
   fallbackText: "the user's data folder, e.g. ~/.local/share/lmsp",
   meaning: 'Folder of the database, the owner token and service.json. One service at a time.',
 };
+
+/** The rest is for this process, the text workers, the database's cache, and the files that models are mapped from. */
+const SHARE_FOR_MODELS = 0.7;
+
+/** Of the container or control group where the service runs in one. */
+function memoryForModels(): number {
+  const allowed = process.constrainedMemory() || Infinity;
+  return Math.floor(Math.min(totalmem(), allowed) * SHARE_FOR_MODELS);
+}
 
 /**
  * Every setting: name → parser → default → meaning (HOUSE 7). The variable is `LMSP_` and the name in capitals; units
@@ -129,6 +138,25 @@ export const CONFIG_TABLE = {
     ['none', 'cpu'],
     'none',
     'What stands in where a graphics card that was asked for cannot be used; none fails the load.',
+  ),
+  modelMemoryBytes: foundAtStart(
+    whole(
+      1,
+      { min: 1_048_576, max: 2 ** 50 },
+      'Memory for loaded models together; who does not fit waits until others can go.',
+    ),
+    memoryForModels,
+    "70 % of the machine's memory, or of what the service may have of it",
+  ),
+  keepAliveSeconds: whole(
+    300,
+    { min: -1, max: YEAR },
+    'A model that nobody uses stays loaded so long; requests and models may say otherwise; -1 is for ever.',
+  ),
+  modelTurnSeconds: whole(
+    10,
+    { min: 0, max: HOUR },
+    'A loaded model takes new work so long although another waits for its memory.',
   ),
   textWorkers: whole(1, { min: 1, max: 32 }, 'Worker threads that render and tokenise prompts.'),
   promptTimeoutMs: whole(10_000, { min: 100, max: 600_000 }, 'Longest time to render and tokenise one prompt.'),

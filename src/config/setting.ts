@@ -111,7 +111,7 @@ function parseAddress(text: string): string | null {
 }
 
 function parseWhole(text: string, range: { min: number; max: number }): number | null {
-  if (!/^\d{1,16}$/.test(text)) return null;
+  if (!/^(?:\d{1,16}|-[1-9]\d{0,15})$/.test(text)) return null;
   const value = Number(text);
   return value >= range.min && value <= range.max ? value : null;
 }

@@ -58,6 +58,7 @@ export class EmbeddingsController {
         type: 'embedding',
         model,
         clientId: client.id,
+        keepAliveSeconds: dto.keep_alive_seconds,
         check: (found) => checkDimensions(dimensions, found),
       },
       disconnection(response),
@@ -85,12 +86,12 @@ export class EmbeddingsController {
     errors: ERRORS,
   })
   async rerank(
-    @Body() { model, query, documents, top_n: most }: CreateRerankDto,
+    @Body() { model, query, documents, top_n: most, keep_alive_seconds: keepAliveSeconds }: CreateRerankDto,
     @CurrentClient() client: Client,
     @Res() response: Response,
   ): Promise<void> {
     const result = await this.encoders.run(
-      { ...textsOf('documents', documents), type: 'rerank', model, query, clientId: client.id },
+      { ...textsOf('documents', documents), type: 'rerank', model, query, clientId: client.id, keepAliveSeconds },
       disconnection(response),
     );
     if (result === null) return;

@@ -13,6 +13,8 @@ export interface EncodingJob extends NamedTexts {
   /** As the request names it. */
   model: string;
   clientId: string;
+  /** How long the model is to stay loaded afterwards; null or absent: no wish. */
+  keepAliveSeconds?: number | null | undefined;
   query?: string;
   /** Throws what keeps the model from doing what is asked; called before any text is run. */
   check?(info: EncoderInfo): void;
@@ -57,6 +59,7 @@ export class Encoders {
   private async onSeat(modelId: string, job: EncodingJob, signal: AbortSignal): Promise<EncodingResult> {
     const seat = await this.residency.waitSeat(modelId, job.clientId, signal);
     try {
+      seat.keepLoaded(job.keepAliveSeconds ?? null);
       const model = await unlessAborted(seat.encoder, signal);
       job.check?.(model.info);
       const { texts, query } = job;

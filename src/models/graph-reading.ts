@@ -6,6 +6,7 @@ import {
   textLayout,
   UnsupportedGraph,
   type GraphFacts,
+  type TextLayout,
 } from '../graphs/index.js';
 import type { ModelType } from './model-record.js';
 
@@ -15,6 +16,8 @@ export interface GraphReading {
   externalFiles: { path: string; leastBytes: number }[];
   /** Why the graph cannot be run, with the operator, input or output at fault; null: nothing is known against it. */
   fault: string | null;
+  /** Memory that one token of one sequence takes in the cache; 0: there is no cache, or none is known. */
+  kvTokenBytes: number;
 }
 
 /** `misplaced`: weights that the graph wants from another place than its own folder. */
@@ -28,7 +31,7 @@ export function readGraphFile(
     facts = readGraph(real);
   } catch (error) {
     const fault = `${graphFile}: ${(error as Error).message}.`;
-    return { externalFiles: [], fault, misplaced: null };
+    return { externalFiles: [], fault, kvTokenBytes: 0, misplaced: null };
   }
   const misplaced = facts.externalFiles.map(({ location }) => locationFault(location)).find((fault) => fault !== null);
   return {
@@ -36,7 +39,7 @@ export function readGraphFile(
       path: posix.join(posix.dirname(graphFile), location),
       leastBytes,
     })),
-    fault: layoutFault(graphFile, facts, type),
+    ...layoutOf(graphFile, facts, type),
     misplaced: misplaced === undefined ? null : `${graphFile}: ${misplaced}.`,
   };
 }
@@ -52,13 +55,17 @@ export function shortFile(
   return short === undefined ? null : `${short.path}: it is cut off.`;
 }
 
-function layoutFault(graphFile: string, facts: GraphFacts, type: ModelType): string | null {
+function layoutOf(graphFile: string, facts: GraphFacts, type: ModelType): Pick<GraphReading, 'fault' | 'kvTokenBytes'> {
   try {
-    if (type === 'llm') textLayout(facts);
-    else encoderLayout(facts, type);
-    return null;
+    if (type === 'llm') return { fault: null, kvTokenBytes: kvTokenBytes(textLayout(facts)) };
+    encoderLayout(facts, type);
+    return { fault: null, kvTokenBytes: 0 };
   } catch (error) {
-    if (error instanceof UnsupportedGraph) return `${graphFile}: ${error.message}.`;
+    if (error instanceof UnsupportedGraph) return { fault: `${graphFile}: ${error.message}.`, kvTokenBytes: 0 };
     throw error;
   }
+}
+
+function kvTokenBytes({ caches }: TextLayout): number {
+  return caches.reduce((sum, { type, heads, headSize }) => sum + heads * headSize * (type === 'float16' ? 2 : 4), 0);
 }

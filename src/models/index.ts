@@ -1,3 +1,4 @@
+export { KeepAliveField } from './keep-alive.js';
 export { GenerationDefaultsReader, type GenerationDefaults } from './generation-defaults.js';
 export { ModelCatalogue } from './model-catalogue.js';
 export { type ModelObject, type ModelRuntime } from './model-object.js';

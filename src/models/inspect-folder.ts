@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync, readSync, readdirSync, realpathSync,
 import { dirname, join, sep } from 'node:path';
 import { readGraphFile, shortFile, type GraphReading } from './graph-reading.js';
 import { CONFIG_FILES, FIXED_FILES, REQUIRED_FILES, declaredDigest, digestOf, type FileDigest } from './model-files.js';
+import { weightsMemoryBytes } from './model-footprint.js';
 
 export interface FolderToInspect {
   /** Absolute folder of the model. */
@@ -28,12 +29,18 @@ export type FolderInspection =
       contextLength: number | null;
       /** Numbers of a token's vector by config.json; null where it does not say. */
       hiddenSize: number | null;
+      /** What the weights take in memory, estimated from the sizes of their files. */
+      weightsMemoryBytes: number;
+      /** What one token of one sequence takes in the cache; 0: there is none. */
+      kvTokenBytes: number;
     }
   | { outcome: 'missing'; message: string }
   /** A file that is none, or lies outside the folder by way of a link. */
   | { outcome: 'refused'; message: string };
 
 const CHUNK_BYTES = 1 << 20;
+/** Smaller advances are not told. */
+const LEAST_TOLD = 0.01;
 
 class FolderRefused extends Error {}
 
@@ -41,13 +48,17 @@ class FolderRefused extends Error {}
  * Reads and hashes every file that the loader reads. Synchronous on purpose: it is the work of a thread of its own,
  * and asynchronous file calls would take the process-wide pool of threads away from the database.
  */
-export function inspectFolder({ type, directory, graphFile }: FolderToInspect): FolderInspection {
+export function inspectFolder(
+  { type, directory, graphFile }: FolderToInspect,
+  progress: (fraction: number) => void = () => undefined,
+): FolderInspection {
   try {
     const root = realpathSync(directory);
     const graph = readGraphOf(root, graphFile, type);
     const outside = graph.externalFiles.map(({ path }) => path);
     const paths = [...new Set([graphFile, ...FIXED_FILES, ...externalWeights(root, graphFile), ...outside])];
-    const found = paths.flatMap((path) => hashFile(root, path) ?? []);
+    const reading = new ReadingProgress(root, paths, progress);
+    const found = paths.flatMap((path) => hashFile(root, path, (bytes) => reading.advance(bytes)) ?? []);
     const lacks = (path: string): boolean => !found.some((file) => file.path === path);
     const absent = [graphFile, ...REQUIRED_FILES, ...outside].filter(lacks);
     if (CONFIG_FILES.every(lacks)) absent.push(CONFIG_FILES[0]);
@@ -57,6 +68,8 @@ export function inspectFolder({ type, directory, graphFile }: FolderToInspect): 
       digest: digestOf(found),
       sizeBytes: found.reduce((sum, file) => sum + file.sizeBytes, 0),
       declared: readDeclared(root, graphFile),
+      weightsMemoryBytes: weightsMemoryBytes(graphFile, found),
+      kvTokenBytes: graph.kvTokenBytes,
       fault: graph.fault ?? shortFile(graph.externalFiles, found) ?? unreadableJson(root),
       contextLength:
         readCount(root, 'sentence_bert_config.json', 'max_seq_length') ??
@@ -71,10 +84,34 @@ export function inspectFolder({ type, directory, graphFile }: FolderToInspect): 
   }
 }
 
+/** How much of the files was read, told by the hundredth. */
+class ReadingProgress {
+  private readonly total: number;
+  private read = 0;
+  private told = 0;
+
+  constructor(
+    root: string,
+    paths: readonly string[],
+    private readonly tell: (fraction: number) => void,
+  ) {
+    const sizes = paths.map((path) => inside(root, path)).map((real) => (real === null ? 0 : statSync(real).size));
+    this.total = sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  advance(bytes: number): void {
+    this.read += bytes;
+    const fraction = Math.min(this.read / this.total, 1);
+    if (fraction - this.told < LEAST_TOLD) return;
+    this.told = fraction;
+    this.tell(fraction);
+  }
+}
+
 /** The graph as it says itself where its weights are; places that lead elsewhere are refused before a file is opened. */
 function readGraphOf(root: string, graphFile: string, type: FolderToInspect['type']): GraphReading {
   const real = inside(root, graphFile);
-  if (real === null) return { externalFiles: [], fault: null };
+  if (real === null) return { externalFiles: [], fault: null, kvTokenBytes: 0 };
   if (!statSync(real).isFile()) throw new FolderRefused(`${graphFile} is not a file.`);
   const reading = readGraphFile(real, graphFile, type);
   if (reading.misplaced !== null) throw new FolderRefused(reading.misplaced);
@@ -131,7 +168,11 @@ function inside(root: string, path: string): string | null {
   return real;
 }
 
-function hashFile(root: string, path: string): (FileDigest & { sizeBytes: number }) | null {
+function hashFile(
+  root: string,
+  path: string,
+  advance: (bytes: number) => void,
+): (FileDigest & { sizeBytes: number }) | null {
   const real = inside(root, path);
   if (real === null) return null;
   // Asked before opening: to open a named pipe would block for ever.
@@ -146,6 +187,7 @@ function hashFile(root: string, path: string): (FileDigest & { sizeBytes: number
       if (read === 0) return { path, sha256: hash.digest('hex'), sizeBytes };
       hash.update(chunk.subarray(0, read));
       sizeBytes += read;
+      advance(read);
     }
   } finally {
     closeSync(file);

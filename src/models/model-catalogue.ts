@@ -2,13 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
 import { StoreReader, UnitOfWork } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
-import type { ExactPromises } from '../inference/index.js';
 import { Notices } from '../notices/index.js';
 import { computationOf } from './computation.js';
 import type { EmbeddedModel } from './embedded-models.js';
-import { FolderInspector } from './folder-inspector.js';
+import { FolderInspector, type InspectionOptions } from './folder-inspector.js';
 import type { FolderInspection } from './inspect-folder.js';
-import { toModelObject, type ModelObject, type ModelRuntime } from './model-object.js';
+import { toModelObject, type ModelLive, type ModelObject } from './model-object.js';
 import type { ModelRecord, ModelType } from './model-record.js';
 import { selectModel, selectModels, updateQuarantine, updateVerdict, upsertEmbedded } from './model-rows.js';
 import {
@@ -24,6 +23,8 @@ import { changes, judge, type VerdictOccasion } from './verdict.js';
 /** Which models there are, and whether their files are what they were when they were registered. */
 @Injectable()
 export class ModelCatalogue {
+  /** As read last: whether a model may be loaded is decided without a look into the store. */
+  private readonly known = new Map<string, ModelRecord>();
   private lookAgain: (modelId: string) => Promise<void> = () => Promise.resolve();
 
   constructor(
@@ -53,8 +54,8 @@ export class ModelCatalogue {
   /** By id, else by alias; null if there is none. */
   async find(name: string): Promise<ModelRecord | null> {
     const record = await selectModel(this.reader, name);
-    if (record !== null) return record;
-    const models = await selectModels(this.reader);
+    if (record !== null) return this.remember(record);
+    const models = await this.list();
     return models.find(({ aliases }) => aliases.includes(name)) ?? null;
   }
 
@@ -92,21 +93,38 @@ export class ModelCatalogue {
   }
 
   /** All models, by id. */
-  list(): Promise<ModelRecord[]> {
-    return selectModels(this.reader);
+  async list(): Promise<ModelRecord[]> {
+    return (await selectModels(this.reader)).map((record) => this.remember(record));
+  }
+
+  /** The model as it was read last; null: it never was since the start. */
+  remembered(id: string): ModelRecord | null {
+    return this.known.get(id) ?? null;
+  }
+
+  /** Models that are to stay loaded, as far as they can be loaded. */
+  rememberedPinned(): ModelRecord[] {
+    return [...this.known.values()].filter(
+      ({ pinned, state, quarantinedAt }) => pinned && state === 'available' && quarantinedAt === null,
+    );
+  }
+
+  forget(id: string): void {
+    this.known.delete(id);
   }
 
   /** The Model object of WIRE B2. */
-  toWire(record: ModelRecord, runtime: ModelRuntime | null, exact: ExactPromises | null): ModelObject {
-    return toModelObject({ record, computation: computationOf(record, this.config), runtime, exact });
+  toWire(record: ModelRecord, live: ModelLive): ModelObject {
+    return toModelObject(record, computationOf(record, this.config), live);
   }
 
   /**
    * Compares the files with the registered digest, right before they are opened. A difference makes the model broken,
-   * restored files make it available again. Throws model_not_found and model_load_failed.
+   * restored files make it available again. `progress`: the share of their bytes that was read. Throws model_not_found
+   * and model_load_failed.
    */
-  async verify(id: string, signal: AbortSignal): Promise<ModelRecord> {
-    const record = await this.inspect(id, 'loading', signal);
+  async verify(id: string, signal: AbortSignal, progress?: (fraction: number) => void): Promise<ModelRecord> {
+    const record = await this.inspect(id, 'loading', { signal, ...(progress && { progress }) });
     if (record.error !== null) throw modelLoadFailed(id, record.error.message);
     return record;
   }
@@ -115,12 +133,13 @@ export class ModelCatalogue {
   async quarantine(id: string, on: boolean): Promise<void> {
     const now = Date.now();
     await this.units.run((tx) => updateQuarantine(tx, id, on ? now : null, now));
+    await this.find(id);
   }
 
-  private async inspect(id: string, occasion: VerdictOccasion, signal?: AbortSignal): Promise<ModelRecord> {
+  private async inspect(id: string, occasion: VerdictOccasion, options: InspectionOptions = {}): Promise<ModelRecord> {
     const seen = await selectModel(this.reader, id);
     if (seen === null) throw modelNotFound(id);
-    const inspection = await this.inspector.inspect(seen, signal).catch((error: unknown) => {
+    const inspection = await this.inspector.inspect(seen, options).catch((error: unknown) => {
       throw modelLoadFailed(id, 'Its files could not be read.', error);
     });
     return this.settle(seen, inspection, occasion);
@@ -133,7 +152,7 @@ export class ModelCatalogue {
     occasion: VerdictOccasion,
   ): Promise<ModelRecord> {
     const verdict = judge(seen, inspection, occasion);
-    if (!changes(seen, verdict)) return { ...seen, ...verdict };
+    if (!changes(seen, verdict)) return this.remember({ ...seen, ...verdict });
     const settled = await this.units.run(async (tx) => {
       const record = await selectModel(tx, seen.id);
       if (record === null) throw modelNotFound(seen.id);
@@ -145,7 +164,12 @@ export class ModelCatalogue {
       return { ...record, ...verdict };
     });
     this.tellIfBroken(settled);
-    return settled;
+    return this.remember(settled);
+  }
+
+  private remember(record: ModelRecord): ModelRecord {
+    this.known.set(record.id, record);
+    return record;
   }
 
   private tellIfBroken({ id, error }: ModelRecord): void {

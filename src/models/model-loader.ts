@@ -13,6 +13,15 @@ import { ModelCatalogue } from './model-catalogue.js';
 import type { ModelRecord } from './model-record.js';
 import { asLoadError, reasonOf } from './models.errors.js';
 
+/** Share of a load that the check of the files is taken for; the rest is the process that opens them. */
+const HASHING = 0.5;
+
+interface LoadOptions {
+  signal: AbortSignal;
+  /** 0..1; never less than before. */
+  progress: (fraction: number) => void;
+}
+
 /** Verifies a model's files and has the engine open them: one model at a time, since a load takes all cores and disk. */
 @Injectable()
 export class ModelLoader {
@@ -27,18 +36,22 @@ export class ModelLoader {
   ) {}
 
   /** Rejects with DomainError: model_not_found, model_load_failed, insufficient_resources. */
-  open(id: string, signal: AbortSignal): Promise<OpenedModel> {
-    const load = this.last.then(() => this.openNow(id, signal));
+  open(id: string, options: LoadOptions): Promise<OpenedModel> {
+    const load = this.last.then(() => this.openNow(id, options));
     this.last = load.catch(() => undefined);
     return load;
   }
 
-  private async openNow(id: string, signal: AbortSignal): Promise<OpenedModel> {
+  private async openNow(id: string, { signal, progress }: LoadOptions): Promise<OpenedModel> {
     signal.throwIfAborted();
     const since = performance.now();
     this.notices.emit('model.loading', { model: id });
     try {
-      const model = await this.openVerified(await this.catalogue.verify(id, signal), signal);
+      const record = await this.catalogue.verify(id, signal, (done) => progress(done * HASHING));
+      const model = await this.openVerified(record, {
+        signal,
+        progress: (done) => progress(HASHING + done * (1 - HASHING)),
+      });
       this.tellLoaded(id, model, performance.now() - since);
       return model;
     } catch (cause) {
@@ -50,18 +63,18 @@ export class ModelLoader {
     }
   }
 
-  private openVerified(record: ModelRecord, signal: AbortSignal): Promise<OpenedModel> {
+  private openVerified(record: ModelRecord, options: LoadOptions): Promise<OpenedModel> {
     const { id, type, directory, graphFile, digest, contextLength } = record;
     const { maxRows, threads, batchInvariant } = this.config;
     const computation = computationOf(record, this.config);
     if (type !== 'llm') {
       const spec = { id, task: type, directory, graphFile, contextLength, threads, ...computation };
-      return this.encoders.open(spec, { signal });
+      return this.encoders.open(spec, options);
     }
     // With 0 rows nothing is claimed, yet a model may be loaded by hand.
     const rows = Math.max(maxRows, 1);
     const spec = { id, directory, graphFile, contextLength, rows, threads, digest: digest ?? '', batchInvariant };
-    return this.engine.open({ ...spec, ...computation }, { signal });
+    return this.engine.open({ ...spec, ...computation }, options);
   }
 
   private tellLoaded(id: string, { info }: OpenedModel, durationMs: number): void {

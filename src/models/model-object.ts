@@ -11,6 +11,28 @@ export interface ModelRuntime {
   provider: ProviderUse | null;
 }
 
+/** What is live about a model. Times are epoch milliseconds. */
+export interface ModelLive {
+  runtime: ModelRuntime | null;
+  /** As measured by the last load since the service started. */
+  exact: ExactPromises | null;
+  /** Of its process at this moment; null: it is not loaded. */
+  memoryBytes: number | null;
+  memoryEstimateBytes: number | null;
+  lastUsedAt: number | null;
+  /** Null: it is not loaded, in use, or stays. */
+  unloadsAt: number | null;
+}
+
+export const NEVER_LOADED: ModelLive = {
+  runtime: null,
+  exact: null,
+  memoryBytes: null,
+  memoryEstimateBytes: null,
+  lastUsedAt: null,
+  unloadsAt: null,
+};
+
 /** The Model object of WIRE B2. Times are unix seconds. */
 export interface ModelObject {
   id: string;
@@ -28,6 +50,13 @@ export interface ModelObject {
     capabilities: string[];
     aliases: string[];
     loaded_at: number | null;
+    pinned: boolean;
+    /** Own wish of the model; null: as the service says. */
+    keep_alive_seconds: number | null;
+    memory_bytes: number | null;
+    memory_estimate_bytes: number | null;
+    last_used_at: number | null;
+    unloads_at: number | null;
     error: { code: string; message: string } | null;
     activations: string;
     execution_provider: {
@@ -43,15 +72,8 @@ export interface ModelObject {
   };
 }
 
-export interface ModelView {
-  record: ModelRecord;
-  computation: Computation;
-  runtime: ModelRuntime | null;
-  /** As measured by the last load since the service started, or null. */
-  exact: ExactPromises | null;
-}
-
-export function toModelObject({ record, computation, runtime, exact }: ModelView): ModelObject {
+export function toModelObject(record: ModelRecord, computation: Computation, live: ModelLive): ModelObject {
+  const { runtime, exact } = live;
   return {
     id: record.id,
     object: 'model',
@@ -67,7 +89,13 @@ export function toModelObject({ record, computation, runtime, exact }: ModelView
       embedding_dimensions: record.embeddingDimensions,
       capabilities: record.capabilities,
       aliases: record.aliases,
-      loaded_at: runtime?.loadedAt == null ? null : seconds(runtime.loadedAt),
+      loaded_at: secondsOrNull(runtime?.loadedAt),
+      pinned: record.pinned,
+      keep_alive_seconds: record.keepAliveSeconds,
+      memory_bytes: live.memoryBytes,
+      memory_estimate_bytes: live.memoryEstimateBytes,
+      last_used_at: secondsOrNull(live.lastUsedAt),
+      unloads_at: secondsOrNull(live.unloadsAt),
       error: record.error,
       activations: computation.activations,
       execution_provider: providerObject(computation, runtime?.provider ?? null),
@@ -87,4 +115,8 @@ function providerObject({ provider }: Computation, use: ProviderUse | null): Mod
 
 function seconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
+}
+
+function secondsOrNull(milliseconds: number | null | undefined): number | null {
+  return milliseconds == null ? null : seconds(milliseconds);
 }

@@ -38,6 +38,14 @@ export interface ModelRecord extends FolderToInspect {
   createdAt: number;
   /** Set: its process died again and again, and nothing is loaded until a person says so (WIRE B6). */
   quarantinedAt: number | null;
+  /** Never unloaded to make room, nor for being idle; loaded soon after the start. */
+  pinned: boolean;
+  /** How long it stays loaded when nobody uses it; -1: for ever; null: as the service says. */
+  keepAliveSeconds: number | null;
+  /** What the weights take in memory, estimated; null until its files were read once. */
+  weightsMemoryBytes: number | null;
+  /** What one token of one sequence takes in the cache; 0: there is no cache. */
+  kvTokenBytes: number | null;
 }
 
 /** The columns of `models` that this module reads, as SQLite returns them. */
@@ -61,6 +69,10 @@ export interface ModelRow {
   embedded: number;
   created_at: number;
   quarantined_at: number | null;
+  pinned: number;
+  keep_alive_seconds: number | null;
+  weights_memory_bytes: number | null;
+  kv_token_bytes: number | null;
 }
 
 export function recordFromRow(row: ModelRow): ModelRecord {
@@ -84,5 +96,9 @@ export function recordFromRow(row: ModelRow): ModelRecord {
     embedded: row.embedded === 1,
     createdAt: row.created_at,
     quarantinedAt: row.quarantined_at,
+    pinned: row.pinned === 1,
+    keepAliveSeconds: row.keep_alive_seconds,
+    weightsMemoryBytes: row.weights_memory_bytes,
+    kvTokenBytes: row.kv_token_bytes,
   };
 }

@@ -6,7 +6,7 @@ import { bodyOf } from '../http/index.js';
 import { deletedObject, DescribeRoute } from '../openapi/index.js';
 import { RegisterModelDto } from './dto/register-model.dto.js';
 import { ModelCatalogue } from './model-catalogue.js';
-import type { ModelObject } from './model-object.js';
+import { NEVER_LOADED, type ModelObject } from './model-object.js';
 import { ModelRegistry, type Registration } from './model-registry.js';
 import { MODEL } from './model-schema.js';
 
@@ -30,7 +30,7 @@ export class ModelRegistryController {
     errors: ['model_exists', 'unsupported_value', 'storage_busy', 'storage_full'],
   })
   async register(@Body() body: RegisterModelDto, @RequestOrigin() origin: Origin): Promise<ModelObject> {
-    return this.catalogue.toWire(await this.registry.register(registrationOf(body), origin), null, null);
+    return this.catalogue.toWire(await this.registry.register(registrationOf(body), origin), NEVER_LOADED);
   }
 
   @Delete('*id')

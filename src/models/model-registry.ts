@@ -71,6 +71,7 @@ export class ModelRegistry {
     const { id, embedded } = await this.catalogue.get(name);
     if (embedded) throw modelEmbedded(id);
     await this.residency.remove(id, () => this.units.run((tx) => this.deleteRow(tx, id, origin)));
+    this.catalogue.forget(id);
     return id;
   }
 
@@ -87,7 +88,10 @@ export class ModelRegistry {
   }
 
   private verify(id: string): Promise<unknown> {
-    const verify = () => this.catalogue.verify(id, this.residency.stopSignal);
+    const verify = async (): Promise<void> => {
+      const { pinned } = await this.catalogue.verify(id, this.residency.stopSignal);
+      if (pinned) void this.residency.loadPinned();
+    };
     this.verifying = this.verifying.then(verify).catch(() => undefined);
     return this.verifying;
   }

@@ -7,7 +7,8 @@ import type { Verdict } from './verdict.js';
 type Reader = Pick<StoreReader, 'query'>;
 
 const SELECT = `SELECT id, type, directory, graph_file, activations, execution_provider, device_id, digest, size_bytes, state,
-  error, context_length,  embedding_dimensions, capabilities, aliases, owned_by, embedded, created_at, quarantined_at FROM models`;
+  error, context_length, embedding_dimensions, capabilities, aliases, owned_by, embedded, created_at, quarantined_at, pinned,
+  keep_alive_seconds, weights_memory_bytes, kv_token_bytes FROM models`;
 
 export async function selectModel(reader: Reader, id: string): Promise<ModelRecord | null> {
   const [row] = await reader.query<ModelRow>(`${SELECT} WHERE id = ?`, [id]);
@@ -55,11 +56,11 @@ export interface ModelDraft extends Pick<
   | 'contextLength'
   | 'capabilities'
   | 'aliases'
+  | 'pinned'
+  | 'keepAliveSeconds'
 > {
   layout: string;
   dtype: string | null;
-  pinned: boolean;
-  keepAliveSeconds: number | null;
 }
 
 /** Adds a model that a person registers; not yet verified. */
@@ -102,7 +103,7 @@ export async function updateQuarantine(tx: Tx, id: string, at: number | null, no
 export async function updateVerdict(tx: Tx, seen: ModelRecord, verdict: Verdict, now: number): Promise<void> {
   await tx.execute(
     `UPDATE models SET state = ?, error = ?, digest = ?, size_bytes = ?, context_length = ?,
-       embedding_dimensions = ?, updated_at = ?
+       embedding_dimensions = ?, weights_memory_bytes = ?, kv_token_bytes = ?, updated_at = ?
      WHERE id = ? AND digest IS NOT DISTINCT FROM ?`,
     [
       verdict.state,
@@ -111,6 +112,8 @@ export async function updateVerdict(tx: Tx, seen: ModelRecord, verdict: Verdict,
       verdict.sizeBytes,
       verdict.contextLength,
       verdict.embeddingDimensions,
+      verdict.weightsMemoryBytes,
+      verdict.kvTokenBytes,
       now,
       seen.id,
       seen.digest,

@@ -34,6 +34,14 @@ export const MODEL = named(
       capabilities: listOf(text()),
       aliases: listOf(text()),
       loaded_at: nullable(unixSeconds('When it was loaded')),
+      pinned: boolean('It is loaded at the start, and never unloaded for another model or for being idle'),
+      keep_alive_seconds: nullable(
+        integer('Stays loaded so long when nobody uses it; -1: for ever; null: as the service says', { minimum: -1 }),
+      ),
+      memory_bytes: nullable(integer('Resident memory of its process; null: it is not loaded')),
+      memory_estimate_bytes: nullable(integer('What its first load is expected to take; null: not known yet')),
+      last_used_at: nullable(unixSeconds('When it was last used since the service started')),
+      unloads_at: nullable(unixSeconds('When it is unloaded; null: it is in use, stays, or is not loaded')),
       error: nullable(object({ code: text(), message: text() })),
       activations: text('How activations are computed: `int8` or as the file says'),
       execution_provider: object({

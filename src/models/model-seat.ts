@@ -17,8 +17,29 @@ export interface ModelSeat {
   readonly model: Promise<EngineModel>;
   /** As `model`, of an embedding or rerank model: either rejects with unsupported_value where the model is of the other kind. */
   readonly encoder: Promise<EncoderModel>;
+  /** Part of the load that is done, 0..1, and never less than before. */
+  readonly loadFraction: number;
+  /** How long the model is to stay loaded once nobody uses it, in seconds; -1: for ever; null: no wish. */
+  keepLoaded(seconds: number | null): void;
   /** Idempotent. */
   release(): void;
+}
+
+interface SeatListener {
+  released(): void;
+  keepLoaded(seconds: number | null): void;
+  /** Hears what each generation of the seat came to. */
+  generated(figures: GenerationFigures): void;
+}
+
+/** A seat on a model that cannot be loaded, so that who takes it hears why. */
+export function refusedSeat(error: Error): ModelSeat {
+  const nothing = (): void => undefined;
+  return new Incarnation(() => Promise.reject(error)).seat({
+    released: nothing,
+    keepLoaded: nothing,
+    generated: nothing,
+  });
 }
 
 /** One load of a model, from the moment it is asked for until its process is gone. */
@@ -29,6 +50,12 @@ export class Incarnation {
   seats = 0;
   /** The opened model; null while it is being loaded. */
   opened: OpenedModel | null = null;
+  /** By the monotonic clock. */
+  openedAt: number | null = null;
+  /** A seat was given. */
+  isUsed = false;
+  /** Of the load, 0..1. */
+  fraction = 0;
   /** Epoch milliseconds, for showing. */
   loadedAt: number | null = null;
   readonly model: Promise<OpenedModel>;
@@ -44,19 +71,27 @@ export class Incarnation {
     return { state: this.opened === null ? 'loading' : 'loaded', loadedAt: this.loadedAt, provider };
   }
 
+  /** A second process that begins anew takes nothing back of what was shown. */
+  progressed(fraction: number): void {
+    this.fraction = Math.max(this.fraction, Math.min(fraction, 1));
+  }
+
   respawned(): void {
     this.owner = randomUUID();
   }
 
-  /** `generated` hears what each generation of the seat came to. */
-  seat(released: () => void, generated: (figures: GenerationFigures) => void): ModelSeat {
+  seat(listener: SeatListener): ModelSeat {
     this.seats += 1;
+    this.isUsed = true;
     const since = performance.now();
-    const model = this.model.then((opened) => new MeteredModel(textModel(opened), since, generated));
+    const model = this.model.then(
+      (opened) => new MeteredModel(textModel(opened), since, (figures) => listener.generated(figures)),
+    );
     const encoder = this.model.then(encoderModel);
     // A holder looks at the one it needs.
     for (const kind of [model, encoder]) kind.catch(() => undefined);
     const owner = (): string => this.owner;
+    const fraction = (): number => (this.opened === null ? this.fraction : 1);
     let held = true;
     return {
       get owner() {
@@ -65,11 +100,15 @@ export class Incarnation {
       resident: this.opened !== null,
       model,
       encoder,
+      get loadFraction() {
+        return fraction();
+      },
+      keepLoaded: (seconds) => listener.keepLoaded(seconds),
       release: () => {
         if (!held) return;
         held = false;
         this.seats -= 1;
-        released();
+        listener.released();
       },
     };
   }

@@ -86,4 +86,12 @@ export class ModelEntity {
 
   @Column({ type: 'integer', name: 'quarantined_at', nullable: true })
   quarantinedAt: number | null;
+
+  /** What the weights take in memory, estimated from the sizes of their files. */
+  @Column({ type: 'integer', name: 'weights_memory_bytes', nullable: true })
+  weightsMemoryBytes: number | null;
+
+  /** Memory that one token of one sequence takes in the cache; 0: there is no cache. */
+  @Column({ type: 'integer', name: 'kv_token_bytes', nullable: true })
+  kvTokenBytes: number | null;
 }

@@ -29,7 +29,7 @@ export class ModelsController {
   })
   async list(): Promise<{ object: 'list'; data: ModelObject[] }> {
     const records = await this.catalogue.list();
-    return { object: 'list', data: records.map((record) => this.show(record)) };
+    return { object: 'list', data: await Promise.all(records.map((record) => this.show(record))) };
   }
 
   /** A wildcard, since ids such as `org/name` hold a slash; the router gives its decoded segments. */
@@ -52,20 +52,14 @@ export class ModelsController {
   @DescribeRoute({
     id: 'loadModel',
     summary: 'Loads a model, and waits until it is loaded',
-    description: 'Takes a model out of quarantine.',
+    description: 'Waits for memory where others have to go first. Takes a model out of quarantine.',
     body: bodyOf(LoadModelDto),
     answers: { 200: { description: 'The model', schema: MODEL } },
-    errors: [
-      'model_not_found',
-      'model_load_failed',
-      'insufficient_resources',
-      'model_unavailable',
-      'unsupported_parameter',
-    ],
+    errors: ['model_not_found', 'model_load_failed', 'insufficient_resources', 'model_unavailable'],
   })
   async load(@Body() body: LoadModelDto): Promise<ModelObject> {
     const { id } = await this.catalogue.get(body.model);
-    await this.residency.load(id);
+    await this.residency.load(id, body.keep_alive_seconds ?? null);
     return this.show(await this.catalogue.get(id));
   }
 
@@ -85,7 +79,7 @@ export class ModelsController {
     return this.show(await this.catalogue.get(id));
   }
 
-  private show(record: ModelRecord): ModelObject {
-    return this.catalogue.toWire(record, this.residency.runtime(record.id), this.residency.exact(record.id));
+  private async show(record: ModelRecord): Promise<ModelObject> {
+    return this.catalogue.toWire(record, await this.residency.live(record.id));
   }
 }

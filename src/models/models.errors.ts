@@ -45,6 +45,16 @@ export function modelLoadFailed(id: string, reason: string, cause?: unknown): Do
   return new DomainError('model_load_failed', `The model '${id}' could not be loaded. ${reason}`, { cause });
 }
 
+/** Not even an empty memory would do: a person has to change something. */
+export function insufficientResources(
+  id: string,
+  { needed, budgetBytes, pinned }: { needed: number; budgetBytes: number; pinned: number },
+): DomainError {
+  const kept = pinned === 0 ? '' : `, of which pinned models keep ${pinned}`;
+  const message = `The model '${id}' needs about ${needed} bytes of memory; LMSP_MODEL_MEMORY_BYTES is ${budgetBytes}${kept}.`;
+  return new DomainError('insufficient_resources', message, { param: 'model', retryAfterSeconds: REPAIR_SECONDS });
+}
+
 export function waitingRoomFull(waiting: string): DomainError {
   return new DomainError('queue_full', `${waiting} already wait for a model; try again shortly.`, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,

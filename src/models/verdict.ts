@@ -2,7 +2,10 @@ import type { FolderInspection } from './inspect-folder.js';
 import type { ModelFault, ModelRecord } from './model-record.js';
 
 /** What the files of a model mean for its row. */
-export interface Verdict extends Pick<ModelRecord, 'digest' | 'sizeBytes' | 'contextLength' | 'embeddingDimensions'> {
+export interface Verdict extends Pick<
+  ModelRecord,
+  'digest' | 'sizeBytes' | 'contextLength' | 'embeddingDimensions' | 'weightsMemoryBytes' | 'kvTokenBytes'
+> {
   state: 'available' | 'missing' | 'error';
   error: ModelFault | null;
 }
@@ -15,9 +18,10 @@ export type VerdictOccasion = 'starting' | 'loading';
  * Only the files of an embedded model may change, with the package: then its own SHA256SUMS vouches for them.
  */
 export function judge(record: ModelRecord, inspection: FolderInspection, occasion: VerdictOccasion): Verdict {
-  const { digest, sizeBytes, contextLength, embeddingDimensions } = record;
+  const { digest, sizeBytes, contextLength, embeddingDimensions, weightsMemoryBytes, kvTokenBytes } = record;
+  const known = { digest, sizeBytes, contextLength, embeddingDimensions, weightsMemoryBytes, kvTokenBytes };
   const broken = (state: 'missing' | 'error', code: ModelFault['code'], message: string): Verdict => {
-    return { state, error: { code, message }, digest, sizeBytes, contextLength, embeddingDimensions };
+    return { ...known, state, error: { code, message } };
   };
   if (inspection.outcome === 'missing') return broken('missing', 'model_file_missing', inspection.message);
   if (inspection.outcome === 'refused') return broken('error', 'model_unsupported', inspection.message);
@@ -31,6 +35,8 @@ export function judge(record: ModelRecord, inspection: FolderInspection, occasio
     digest: inspection.digest,
     sizeBytes: inspection.sizeBytes,
     embeddingDimensions: record.type === 'embedding' ? inspection.hiddenSize : null,
+    weightsMemoryBytes: inspection.weightsMemoryBytes,
+    kvTokenBytes: inspection.kvTokenBytes,
     contextLength: record.embedded ? inspection.contextLength : shorter(contextLength, inspection.contextLength),
   };
 }
@@ -57,6 +63,8 @@ export function changes(record: ModelRecord, verdict: Verdict): boolean {
     record.sizeBytes !== verdict.sizeBytes ||
     record.contextLength !== verdict.contextLength ||
     record.embeddingDimensions !== verdict.embeddingDimensions ||
+    record.weightsMemoryBytes !== verdict.weightsMemoryBytes ||
+    record.kvTokenBytes !== verdict.kvTokenBytes ||
     JSON.stringify(record.error) !== JSON.stringify(verdict.error)
   );
 }

@@ -73,6 +73,7 @@ export class EphemeralResponses {
     const seat = await this.residency.waitSeat(draft.body.model, draft.clientId, signal);
     try {
       signal.throwIfAborted();
+      seat.keepLoaded(draft.generation.keepAliveSeconds ?? null);
       if (!seat.resident) yield log.progressed('loading');
       const model = await unlessAborted(seat.model, signal);
       yield log.progressed('running');

@@ -27,6 +27,7 @@ export const RESPONSE_TASK_TYPE = 'response';
 /** A task's place on a model. */
 export interface ResponseSeat extends Seat {
   readonly model: Promise<EngineModel>;
+  keepLoaded(seconds: number | null): void;
 }
 
 /** Runs tasks of type `response`: one generation each, every token a step on disk before any reader sees it. */
@@ -59,6 +60,10 @@ export class ResponseHandler implements TaskHandler<ResponseSeat>, OnModuleInit 
     return seat === null || seat instanceof DomainError ? seat : responseSeat(seat);
   }
 
+  waitPhase(model: string | null): string | null {
+    return model !== null && this.residency.waitsForMemory(model) ? 'waiting_for_memory' : null;
+  }
+
   async project(tx: Tx, changes: TaskChange[]): Promise<JsonObject[]> {
     const snapshots = await projectResponses(tx, changes);
     return snapshots.map(({ response }) => ({ response }));
@@ -76,6 +81,7 @@ export class ResponseHandler implements TaskHandler<ResponseSeat>, OnModuleInit 
       this.store.generation(task.responseId ?? ''),
       resumed ? this.resumption.past(task) : null,
     ]);
+    run.seat.keepLoaded(generation.keepAliveSeconds ?? null);
     return new ResponseAttempt(run, model, generation, past).outcome();
   }
 }
@@ -89,6 +95,10 @@ function responseSeat(seat: ModelSeat): ResponseSeat {
       return seat.owner;
     },
     resident: seat.resident,
+    get loadFraction() {
+      return seat.loadFraction;
+    },
+    keepLoaded: (seconds) => seat.keepLoaded(seconds),
     model: seat.model,
     ready,
     release: () => seat.release(),

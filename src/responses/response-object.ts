@@ -93,4 +93,6 @@ export interface GenerationRecord {
   constraint?: OutputConstraint;
   /** Digest of the model files the prompt was rendered and tokenised with. */
   modelDigest: string;
+  /** How long the model is to stay loaded afterwards, by wish of the request; absent: no wish. */
+  keepAliveSeconds?: number;
 }

@@ -67,6 +67,7 @@ export class ResponseRequests {
         maxOutputTokens: outputLimit(dto, model, promptIds.length),
         ...(held && { constraint: held.constraint }),
         modelDigest: model.digest ?? '',
+        ...(dto.keep_alive_seconds != null && { keepAliveSeconds: dto.keep_alive_seconds }),
       },
     };
   }

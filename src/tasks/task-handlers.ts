@@ -27,6 +27,8 @@ export interface Seat {
   readonly resident: boolean;
   /** Rejects with the DomainError that fails the waiting task (row 5). */
   readonly ready: Promise<void>;
+  /** Part of what is waited for that is done, 0..1; absent: unknown. */
+  readonly loadFraction?: number;
   release(): void;
 }
 
@@ -98,6 +100,8 @@ export interface TaskHandler<S extends Seat = Seat> {
    */
   seat(model: string | null): S | DomainError | null;
   run(run: TaskRun<S>): Promise<TaskOutcome>;
+  /** Why tasks of the lane wait, as a word for `progress.phase`; null or absent: only for their turn. */
+  waitPhase?(model: string | null): string | null;
   /**
    * Says whether the snapshot on disk can be gone on from in this seat, which is ready; null: it can. Runs inside the
    * unit of row 20 (of row 17 otherwise) with the row as it was before: database calls only. A type without it takes
@@ -126,6 +130,11 @@ export class TaskHandlers {
     const handler = this.byType.get(type);
     if (!handler) throw new Error(`no handler is registered for task type "${type}"`);
     return handler;
+  }
+
+  /** As `waitPhase` of the type's handler; null where there is none. */
+  waitPhase(type: string, model: string | null): string | null {
+    return this.byType.get(type)?.waitPhase?.(model) ?? null;
   }
 
   types(): string[] {

@@ -76,7 +76,9 @@ export class TaskRunner implements ClaimRegister {
 
   /** Live figures of the task's run, or null when it has none. */
   progressOf(taskId: string): TaskProgress | null {
-    return this.active.of(taskId)?.progress ?? null;
+    const run = this.active.of(taskId);
+    if (run === null || run.running) return run?.progress ?? null;
+    return { ...run.progress, load_fraction: run.claimed.seat.loadFraction ?? null };
   }
 
   /** Resolves when no run is left of those that `which` picks. */

@@ -28,7 +28,7 @@ export const FAILURE = named(
 );
 
 const PROGRESS = object({
-  phase: text('What is being done now'),
+  phase: text('What is being done now, or what it waits for: `waiting_for_memory` until other models have gone'),
   load_fraction: nullable(number('Part of the model that is loaded', { minimum: 0, maximum: 1 })),
   prompt_tokens: nullable(integer('Tokens of the prompt')),
   output_tokens: integer('Tokens written so far'),

@@ -31,7 +31,7 @@ const ROW: TaskRow = {
   cancel_requested_at: 3_001,
   events_expired_at: null,
 };
-const idle = { progress: null, queuePosition: null, retentionSeconds: 100 };
+const idle = { progress: null, waitPhase: null, queuePosition: null, retentionSeconds: 100 };
 
 describe('the Task object (WIRE B4)', () => {
   it('has every field of the page, times in whole seconds', () => {
@@ -77,6 +77,16 @@ describe('the Task object (WIRE B4)', () => {
       cancelled: 0,
     };
     expect(intervals).toEqual(TASK_STATUSES.map((status) => expected[status]));
+  });
+
+  it('says what it waits for beside its turn', () => {
+    const { progress } = taskToWire(taskFromRow(ROW), { ...idle, waitPhase: 'waiting_for_memory' });
+    expect(progress).toEqual({
+      phase: 'waiting_for_memory',
+      load_fraction: null,
+      prompt_tokens: null,
+      output_tokens: 0,
+    });
   });
 
   it('expires a retention period after its end, never without one, and shows the progress of its run', () => {

@@ -37,6 +37,8 @@ export interface TaskObject {
 export interface TaskSurroundings {
   /** Of the attempt this process is working on, or null. */
   progress: TaskProgress | null;
+  /** Why it waits beside for its turn; null: nothing else keeps it, as far as is known. */
+  waitPhase: string | null;
   /** Tasks ahead in its lane; null when not queued. */
   queuePosition: number | null;
   /** How long an ended task is kept; 0: for ever. */
@@ -44,7 +46,12 @@ export interface TaskSurroundings {
 }
 
 export function taskToWire(task: Task, around: TaskSurroundings): TaskObject {
-  const idle: TaskProgress = { phase: task.status, load_fraction: null, prompt_tokens: null, output_tokens: 0 };
+  const idle: TaskProgress = {
+    phase: around.waitPhase ?? task.status,
+    load_fraction: null,
+    prompt_tokens: null,
+    output_tokens: 0,
+  };
   return {
     id: task.id,
     object: 'task',

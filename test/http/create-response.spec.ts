@@ -228,7 +228,7 @@ describe('what POST /v1/responses refuses', () => {
     [{ conversation: 'c' }, 400, 'unsupported_parameter', 'conversation'],
     [{ top_logprobs: 3 }, 400, 'unsupported_parameter', 'top_logprobs'],
     [{ include: ['message.output_text.logprobs'] }, 400, 'unsupported_value', 'include'],
-    [{ keep_alive_seconds: 5 }, 400, 'unsupported_parameter', 'keep_alive_seconds'],
+    [{ keep_alive_seconds: -2 }, 400, 'invalid_value', 'keep_alive_seconds'],
     [{ truncation: 'auto' }, 400, 'unsupported_value', 'truncation'],
     [{ text: { format: { type: 'grammar' } } }, 400, 'unsupported_value', 'text.format.type'],
     [{ text: { format: { type: 'json_schema', schema: {} } } }, 400, 'missing_required_parameter', 'text.format.name'],

@@ -71,7 +71,15 @@ class OneModel {
     const loading = this.loading();
     const ready = loading ? loading.then(() => model) : Promise.resolve(model);
     const encoder = new Promise<never>(() => undefined);
-    return { owner: model.incarnation, resident: loading === null, model: ready, encoder, release };
+    return {
+      owner: model.incarnation,
+      resident: loading === null,
+      model: ready,
+      encoder,
+      loadFraction: 1,
+      keepLoaded: () => undefined,
+      release,
+    };
   }
 
   onSeatFree(listener: (model: string) => void): void {

@@ -1,5 +1,6 @@
 import { IsDefined, IsIn, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { IsTextOrList, Rule, UNSUPPORTED_VALUE } from '../../http/index.js';
+import { KeepAliveField } from '../../models/index.js';
 import { either, listOf, Meaning, text } from '../../openapi/index.js';
 
 /** Texts of one request (WIRE B7). */
@@ -48,4 +49,7 @@ export class CreateEmbeddingDto {
   @IsString()
   @Meaning('Ignored')
   user?: string | null;
+
+  @KeepAliveField()
+  keep_alive_seconds?: number | null;
 }

@@ -1,5 +1,6 @@
 import { IsArray, IsDefined, IsInt, IsNotEmpty, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { Unsupported } from '../../http/index.js';
+import { KeepAliveField } from '../../models/index.js';
 import { listOf, Meaning, text } from '../../openapi/index.js';
 import { MOST_TEXTS } from './create-embedding.dto.js';
 
@@ -34,4 +35,7 @@ export class CreateRerankDto {
   /** The caller has them. */
   @Unsupported((value) => value === false)
   return_documents?: boolean | null;
+
+  @KeepAliveField()
+  keep_alive_seconds?: number | null;
 }

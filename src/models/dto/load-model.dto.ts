@@ -1,9 +1,8 @@
-import { Unsupported } from '../../http/index.js';
+import { KeepAliveField } from '../keep-alive.js';
 import { NameModelDto } from './name-model.dto.js';
 
 /** Body of POST /v1/models/load. */
 export class LoadModelDto extends NameModelDto {
-  /** Models stay loaded until they are unloaded. */
-  @Unsupported()
-  keep_alive_seconds?: null;
+  @KeepAliveField()
+  keep_alive_seconds?: number | null;
 }

@@ -16,11 +16,11 @@ import { EXECUTION_PROVIDERS, type Activations, type ExecutionProvider } from '.
 import { Nested, Rule, UNSUPPORTED_VALUE } from '../../http/index.js';
 import { listOf, Meaning, nullable, text } from '../../openapi/index.js';
 import { DTYPES, LAYOUTS, type Dtype, type ModelLayout } from '../find-graph.js';
+import { KeepAliveField } from '../keep-alive.js';
 import { isModelId } from '../model-id.js';
 import { MODEL_TYPES, type ModelType } from '../model-record.js';
 
 const NAME = 'Letters, digits and `. _ : @ + -`, in parts divided by `/`';
-const LONGEST_KEEP_ALIVE = 366 * 86_400;
 
 export class ModelSourceDto {
   @IsDefined()
@@ -92,14 +92,10 @@ export class RegisterModelDto {
 
   @IsOptional()
   @IsBoolean()
-  @Meaning('Kept for when models make room for others; has no effect yet')
+  @Meaning('Loaded soon after each start, and never unloaded for another model or for being idle')
   pinned?: boolean | null;
 
-  @IsOptional()
-  @IsInt()
-  @Min(-1)
-  @Max(LONGEST_KEEP_ALIVE)
-  @Meaning('Kept for when idle models are unloaded; has no effect yet')
+  @KeepAliveField('It stays loaded so long when nobody uses it, unless a request wishes otherwise; -1: for ever')
   keep_alive_seconds?: number | null;
 }
 

@@ -32,6 +32,16 @@ export const ENGINE_METRICS = {
     labels: { ...model, reason: UNLOADS },
     heard: [count('model.unloaded', ({ model: name, reason }) => ({ model: name, reason }))],
   },
+  model_memory_budget_bytes: {
+    type: 'gauge',
+    help: 'Memory that all loaded models may take together.',
+    read: ({ engine }) => [{ value: engine.memory.budget }],
+  },
+  model_memory_reserved_bytes: {
+    type: 'gauge',
+    help: 'Memory that is counted for the models that are loaded or loading.',
+    read: ({ engine }) => [{ value: engine.memory.reserved }],
+  },
   runner_restarts_total: {
     type: 'counter',
     help: 'Model processes that died (ended) or were ended for making no progress (stalled); the next request starts one.',

@@ -6,6 +6,8 @@ import { LabelValues } from './label-values.js';
 export interface EngineReading {
   /** Registered models by state, as GET /v1/models shows it. */
   models: Record<string, number>;
+  /** Bytes that all loaded models may take, and that are put aside for those that are loaded or loading. */
+  memory: { budget: number; reserved: number };
   loaded: { modelId: string; activity: EngineActivity }[];
 }
 
@@ -29,6 +31,6 @@ export class EngineReadings {
       const shown: ModelObject['lmsp']['state'] = this.residency.runtime(id)?.state ?? state;
       models[shown] = (models[shown] ?? 0) + 1;
     }
-    return { models, loaded };
+    return { models, loaded, memory: this.residency.memoryFigures };
   }
 }

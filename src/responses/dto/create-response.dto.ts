@@ -13,6 +13,7 @@ import {
   Min,
 } from 'class-validator';
 import { IsTextOrList, Nested, Rule, Unsupported, UNSUPPORTED_VALUE } from '../../http/index.js';
+import { KeepAliveField } from '../../models/index.js';
 import { mapOf, Meaning, nullable, text } from '../../openapi/index.js';
 import { ON_RESTART_POLICIES, type OnRestart } from '../../tasks/index.js';
 import { INPUT_ITEMS, type InputItemDto } from './input-item.dto.js';
@@ -74,6 +75,9 @@ export class CreateResponseDto extends SamplingDto {
     'What becomes of it at a restart of the service: fails, starts anew, or goes on where it was. Background only',
   )
   on_restart?: OnRestart | null;
+
+  @KeepAliveField()
+  keep_alive_seconds?: number | null;
 
   @IsOptional()
   @IsInt()
@@ -166,9 +170,6 @@ export class CreateResponseDto extends SamplingDto {
 
   @Unsupported()
   moderation?: null;
-
-  @Unsupported()
-  keep_alive_seconds?: null;
 }
 
 function isListWith(value: unknown, word: string): boolean {

@@ -8,6 +8,7 @@ import type { ModelRecord, ModelRuntime } from '../../../src/models/index.js';
 import { embeddedModels } from '../../../src/models/embedded-models.js';
 import { FolderInspector } from '../../../src/models/folder-inspector.js';
 import { ModelCatalogue } from '../../../src/models/model-catalogue.js';
+import { NEVER_LOADED } from '../../../src/models/model-object.js';
 import { Notices } from '../../../src/notices/index.js';
 import { distEntry } from '../../support/dist-entry.js';
 import { openTestStore, type TestStore } from '../../support/store.js';
@@ -68,7 +69,7 @@ async function digestOfSums(): Promise<string> {
 describe('the embedded model at start', () => {
   it('is registered with its digest and shown as WIRE B2 says', async () => {
     const record = await seeded();
-    const wire = catalogue.toWire(record, null, null);
+    const wire = catalogue.toWire(record, NEVER_LOADED);
     expect(wire).toEqual({
       id: 'pocket',
       object: 'model',
@@ -85,13 +86,19 @@ describe('the embedded model at start', () => {
         capabilities: ['text', 'chat'],
         aliases: [],
         loaded_at: null,
+        pinned: false,
+        keep_alive_seconds: null,
+        memory_bytes: null,
+        memory_estimate_bytes: null,
+        last_used_at: null,
+        unloads_at: null,
         error: null,
         activations: 'file',
         execution_provider: { requested: 'cpu', used: null, device_id: null, reason: null },
         exact: null,
       },
     });
-    expect(catalogue.toWire(record, LOADED, null).lmsp).toMatchObject({
+    expect(catalogue.toWire(record, { ...NEVER_LOADED, runtime: LOADED }).lmsp).toMatchObject({
       state: 'loaded',
       loaded_at: 1,
       execution_provider: { requested: 'cpu', used: 'cpu', device_id: null, reason: null },
@@ -148,7 +155,7 @@ describe('the embedded model at start', () => {
   it('is broken from the first start on when its files were damaged on the way here', async () => {
     await folder.cut('tokenizer.json');
     expect(await seeded()).toMatchObject({ state: 'error', digest: null, error: { code: 'model_digest_mismatch' } });
-    expect(catalogue.toWire(await catalogue.get('pocket'), null, null).lmsp.digest).toBeNull();
+    expect(catalogue.toWire(await catalogue.get('pocket'), NEVER_LOADED).lmsp.digest).toBeNull();
   });
 
   it('is not touched by a changed card', async () => {

@@ -82,7 +82,7 @@ describe('foreground requests beside claims', () => {
     holder.release();
     await Promise.all(waiting.map(async (seat) => (await seat).release()));
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
-    expect(slot.waiting).toBe(0);
+    expect(slot.queue.length).toBe(0);
   });
 
   it('and claims get seats in turn while both want them, so that neither starves', async () => {
@@ -146,7 +146,7 @@ describe('foreground requests beside claims', () => {
     const next = wait(slot, 'next', order);
     leaving.abort(new Error('client gone'));
     await expect(aborted).rejects.toThrow('client gone');
-    expect(slot.waiting).toBe(1);
+    expect(slot.queue.length).toBe(1);
     holder.release();
     await next;
   });

@@ -132,7 +132,7 @@ describe('/v1/models (WIRE B2)', () => {
     ['/load', {}, 400, 'missing_required_parameter', 'model'],
     ['/load', { model: 7 }, 400, 'invalid_type', 'model'],
     ['/unload', { model: '' }, 400, 'invalid_value', 'model'],
-    ['/load', { model: 'pocket', keep_alive_seconds: 60 }, 400, 'unsupported_parameter', 'keep_alive_seconds'],
+    ['/load', { model: 'pocket', keep_alive_seconds: -2 }, 400, 'invalid_value', 'keep_alive_seconds'],
     ['/load', { model: 'nope' }, 404, 'model_not_found', 'model'],
     ['/unload', { model: 'nope' }, 404, 'model_not_found', 'model'],
   ])('refuses POST %s with %j', async (path, body, status, code, param) => {
