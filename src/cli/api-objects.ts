@@ -12,6 +12,8 @@ export interface ModelObject {
     loaded_at: number | null;
     aliases: string[];
     error: { code: string; message: string } | null;
+    activations: string;
+    execution_provider: { requested: string; used: string | null };
     exact: { resume: boolean; batch_invariant: boolean } | null;
   };
 }

@@ -47,6 +47,9 @@ function addModels(program: Command): void {
     .option('--type <type>', 'llm, embedding, rerank', 'llm')
     .option('--dtype <dtype>', 'which of its graphs, e.g. q4')
     .option('--layout <layout>', 'huggingface or genai')
+    .option('--activations <how>', 'int8 or file; by the settings of the service')
+    .option('--provider <name>', 'cpu or cuda; by the settings of the service')
+    .option('--device <n>', 'number of the graphics card', whole(0))
     .option('--context-length <n>', 'a shorter context than it allows', whole(2))
     .option('--alias <id...>', 'further names')
     .option('--no-wait', 'do not wait until its files were read');

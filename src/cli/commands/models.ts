@@ -47,15 +47,19 @@ export interface AddOptions {
   dtype?: string;
   layout?: string;
   contextLength?: number;
+  activations?: string;
+  provider?: string;
+  device?: number;
   alias?: string[];
   wait: boolean;
 }
 
 /** `lmsp models add`: the folder is on the machine of the service; waits until its files were read. */
 export async function addModel(session: Session, path: string, options: AddOptions): Promise<number> {
-  const { id, type, dtype, layout, contextLength, alias, wait } = options;
+  const { id, type, dtype, layout, contextLength, activations, alias, wait } = options;
   const source = { type: 'directory', path: resolve(path) };
-  const body = { id, type, source, dtype, layout, context_length: contextLength, aliases: alias };
+  const computation = { activations, execution_provider: options.provider, device_id: options.device };
+  const body = { id, type, source, dtype, layout, context_length: contextLength, aliases: alias, ...computation };
   let model = await session.api.json<ModelObject>('POST', '/v1/models', { body });
   while (wait && model.lmsp.state === 'verifying') {
     await delay(POLL_MS);
@@ -93,6 +97,8 @@ function print(session: Session, model: ModelObject): void {
     context: lmsp.context_length,
     aliases: lmsp.aliases.join(', '),
     loaded: timeText(lmsp.loaded_at, session.options.time),
+    activations: lmsp.activations,
+    'runs on': lmsp.execution_provider.used ?? lmsp.execution_provider.requested,
     'exact resume': lmsp.exact && String(lmsp.exact.resume),
     'batch invariant': lmsp.exact && String(lmsp.exact.batch_invariant),
     digest: lmsp.digest,
