@@ -11,8 +11,10 @@ export class HeldEncoders implements EncodingEngine {
   /** Under way. */
   readonly requests: HeldRequest[] = [];
 
+  constructor(private readonly residentBytes = 1) {}
+
   async open(): Promise<EncoderModel> {
-    return new HeldEncoder(this.requests);
+    return new HeldEncoder(this.requests, this.residentBytes);
   }
 }
 
@@ -37,7 +39,12 @@ class HeldEncoder implements EncoderModel {
     progressed: false,
   }));
 
-  constructor(private readonly requests: HeldRequest[]) {}
+  constructor(
+    private readonly requests: HeldRequest[],
+    residentBytes: number,
+  ) {
+    this.info.residentBytes = residentBytes;
+  }
 
   encode(request: EncodingRequest, signal: AbortSignal): Promise<Encoded[]> {
     return new Promise((resolve, reject) => {
@@ -48,7 +55,7 @@ class HeldEncoder implements EncoderModel {
   }
 
   async activity() {
-    return { rows: 0, cachedTokens: 0, cacheCapacityTokens: 0, residentBytes: 1, silentMs: 0 };
+    return { rows: 0, cachedTokens: 0, cacheCapacityTokens: 0, residentBytes: this.info.residentBytes, silentMs: 0 };
   }
 
   async close(): Promise<void> {

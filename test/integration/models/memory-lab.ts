@@ -8,7 +8,7 @@ import { ManualClock } from './manual-clock.js';
 import { ManualEngine, type ManualModel, type Opening } from './manual-engine.js';
 
 /** What a process takes without a model, as the estimate has it. */
-const PROCESS_BYTES = 60_000_000;
+const PROCESS_BYTES = 85_000_000;
 
 export interface LabModel {
   /** Bytes of its estimate. */

@@ -118,7 +118,7 @@ describe('a load that finds no room (ENGINE 4.10)', () => {
   it('is granted before a model that came later, and beside one that needs little', async () => {
     const lab = new MemoryLab({
       budget: 400 * MB,
-      models: { a: { bytes: 250 * MB }, b: { bytes: 250 * MB }, c: { bytes: 200 * MB }, small: { bytes: 70 * MB } },
+      models: { a: { bytes: 250 * MB }, b: { bytes: 250 * MB }, c: { bytes: 200 * MB }, small: { bytes: 90 * MB } },
     });
     const held = lab.wait('a');
     await lab.open('a');
