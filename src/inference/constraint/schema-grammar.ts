@@ -11,6 +11,8 @@ import { matching, UnsupportedPattern } from './string-pattern.js';
 
 /** Objects and arrays within one another where the schema leaves open what comes. */
 const FREE_DEPTH = 8;
+/** Characters of a name that the schema leaves open: nothing else would bound it. */
+const LONGEST_FREE_NAME = 64;
 
 /**
  * JSON texts that are valid by a schema (JSON Schema 2020-12), as far as every keyword of it can be enforced: the others
@@ -46,7 +48,7 @@ export class SchemaGrammar {
   /** Any JSON object, as far down as FREE_DEPTH. */
   anyObject(depth = FREE_DEPTH): Expression {
     const { json } = this;
-    const member = json.member(json.text(), this.anything(depth - 1));
+    const member = json.member(json.text(0, LONGEST_FREE_NAME), this.anything(depth - 1));
     return json.list('{', json.separated(member, 0, depth > 0 ? Infinity : 0), '}');
   }
 
@@ -250,7 +252,7 @@ export class SchemaGrammar {
     const value = this.inside(others, `${reader.path}/additionalProperties`);
     // Two members may get the same name, which would be one.
     if (least > 1) throw reader.unsupported('minProperties', 'can be 0 or 1 where no properties are named');
-    return json.list('{', json.separated(json.member(json.text(), value), least, most), '}');
+    return json.list('{', json.separated(json.member(json.text(0, LONGEST_FREE_NAME), value), least, most), '}');
   }
 
   /** Members in their order, a comma between two that come; those that are not needed may be left out. */
