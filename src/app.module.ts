@@ -13,6 +13,7 @@ import { InferenceModule, type InferenceModuleOptions } from './inference/index.
 import { ModelsModule } from './models/index.js';
 import { NoticesModule } from './notices/index.js';
 import { OperationsModule } from './operations/index.js';
+import { PullsModule } from './pulls/index.js';
 import { ResponsesModule } from './responses/index.js';
 import { RetentionModule } from './retention/index.js';
 import { TasksModule } from './tasks/index.js';
@@ -21,12 +22,14 @@ import { TasksModule } from './tasks/index.js';
 export type AppOptions = InferenceModuleOptions & {
   /** Compiled entry of the thread that hashes model files. */
   inspectionEntry?: URL | string;
+  /** Compiled entry of the thread that hashes files of pulls. */
+  fileWorkerEntry?: URL | string;
 };
 
 /** The one composition root: each module is built once and handed to those above it. */
 @Module({})
 export class AppModule {
-  static register({ inspectionEntry, ...strategies }: AppOptions = {}): DynamicModule {
+  static register({ inspectionEntry, fileWorkerEntry, ...strategies }: AppOptions = {}): DynamicModule {
     const database = DatabaseModule.register({ entities: ENTITIES, migrations: MIGRATIONS });
     const retention = RetentionModule.register({ imports: [database] });
     const audit = AuditModule.register({ imports: [database, retention] });
@@ -35,6 +38,7 @@ export class AppModule {
     const models = ModelsModule.register({ imports: [database, audit, clients, inference], inspectionEntry });
     const tasks = TasksModule.register({ imports: [database, retention, audit, clients] });
     const responses = ResponsesModule.register({ imports: [database, retention, clients, inference, models, tasks] });
+    const pulls = PullsModule.register({ imports: [database, audit, clients, models, tasks], fileWorkerEntry });
     const embeddings = EmbeddingsModule.register({ imports: [clients, models] });
     const chat = ChatModule.register({ imports: [clients, inference, models, responses] });
     const access = AccessModule.register({ imports: [audit, clients, tasks] });
@@ -56,6 +60,7 @@ export class AppModule {
         tasks,
         responses,
         chat,
+        pulls,
         embeddings,
       ],
     };

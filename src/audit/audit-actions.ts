@@ -10,6 +10,7 @@ export const AUDIT_ACTIONS = [
   'client.revoked',
   'token.refused',
   'scope.refused',
+  'model.pull',
   'model.registered',
   'model.deleted',
   'task.cancelled',

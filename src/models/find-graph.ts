@@ -24,13 +24,24 @@ const SUFFIXES = {
 export type Dtype = keyof typeof SUFFIXES;
 export const DTYPES = Object.keys(SUFFIXES) as Dtype[];
 
-export interface FolderRequest {
-  /** Absolute. */
-  directory: string;
+/** Which graph is wanted. */
+export interface GraphRequest {
   /** Absent: genai where only that fits. */
   layout?: ModelLayout | null;
   /** Absent: the first that there is. */
   dtype?: Dtype | null;
+}
+
+export interface FolderRequest extends GraphRequest {
+  /** Absolute. */
+  directory: string;
+}
+
+/** The files of a model, wherever they are: on disk, or in the listing of a hub. Paths are relative, with `/`. */
+export interface ModelFiles {
+  has(path: string): Promise<boolean>;
+  /** Null where there is none. */
+  text(path: string): Promise<string | null>;
 }
 
 export interface FoundGraph {
@@ -41,38 +52,50 @@ export interface FoundGraph {
 }
 
 /** Chooses the graph file of a model's folder. Throws invalid_value with the field at fault. */
-export async function findGraph({ directory, layout, dtype }: FolderRequest): Promise<FoundGraph> {
+export async function findGraph({ directory, ...request }: FolderRequest): Promise<FoundGraph> {
   if (!isAbsolute(directory) || directory.includes('\0')) throw refused('source.path', 'must be an absolute path');
   if (!(await isDirectory(directory))) throw refused('source.path', 'is no folder that the service can read');
+  return chooseGraph(filesOnDisk(directory), request);
+}
+
+export function filesOnDisk(directory: string): ModelFiles {
+  return {
+    has: (path) => isFile(join(directory, path)),
+    text: (path) => readFile(join(directory, path), 'utf8').catch(() => null),
+  };
+}
+
+/** As `findGraph`, wherever the files are. */
+export async function chooseGraph(files: ModelFiles, { layout, dtype }: GraphRequest): Promise<FoundGraph> {
   if (layout !== 'genai') {
-    const found = await huggingFaceGraph(directory, dtype ?? null);
+    const found = await huggingFaceGraph(files, dtype ?? null);
     if (found !== null) return found;
     if (layout === 'huggingface' || dtype != null) throw noGraph(dtype ?? null);
   }
   if (dtype != null) throw refused('dtype', 'belongs to the layout huggingface; a genai folder names its one graph');
-  return { layout: 'genai', graphFile: await genaiGraph(directory), dtype: null };
+  return { layout: 'genai', graphFile: await genaiGraph(files), dtype: null };
 }
 
-async function huggingFaceGraph(directory: string, dtype: Dtype | null): Promise<FoundGraph | null> {
+async function huggingFaceGraph(files: ModelFiles, dtype: Dtype | null): Promise<FoundGraph | null> {
   for (const each of dtype === null ? DTYPES : [dtype]) {
     for (const graphFile of [`onnx/model${SUFFIXES[each]}.onnx`, `model${SUFFIXES[each]}.onnx`]) {
       // A folder of the other layout has its graph beside genai_config.json, and no config.json.
-      if (!graphFile.startsWith('onnx/') && !(await isFile(join(directory, 'config.json')))) continue;
-      if (await isFile(join(directory, graphFile))) return { layout: 'huggingface', graphFile, dtype: each };
+      if (!graphFile.startsWith('onnx/') && !(await files.has('config.json'))) continue;
+      if (await files.has(graphFile)) return { layout: 'huggingface', graphFile, dtype: each };
     }
   }
   return null;
 }
 
 /** The file that genai_config.json names. */
-async function genaiGraph(directory: string): Promise<string> {
-  const text = await readFile(join(directory, 'genai_config.json'), 'utf8').catch(() => null);
+async function genaiGraph(files: ModelFiles): Promise<string> {
+  const text = await files.text('genai_config.json');
   if (text === null) throw noGraph(null);
   const name = filenameIn(text);
   if (name === null || locationFault(name) !== null) {
     throw refused('source.path', 'has a genai_config.json whose model.decoder.filename is no path below the folder');
   }
-  if (!(await isFile(join(directory, name)))) throw refused('source.path', `lacks ${name}, named by genai_config.json`);
+  if (!(await files.has(name))) throw refused('source.path', `lacks ${name}, named by genai_config.json`);
   return name;
 }
 

@@ -1,6 +1,10 @@
 export { KeepAliveField } from './keep-alive.js';
+export { chooseGraph, DTYPES, type Dtype, type FoundGraph, type ModelFiles } from './find-graph.js';
 export { GenerationDefaultsReader, type GenerationDefaults } from './generation-defaults.js';
+export { ModelAdoption, type ExaminedModel } from './model-adoption.js';
 export { ModelCatalogue } from './model-catalogue.js';
+export { isLoaderFile } from './model-files.js';
+export { isModelId } from './model-id.js';
 export { type ModelObject, type ModelRuntime } from './model-object.js';
 export { type ModelRecord, type ModelState, type ModelType } from './model-record.js';
 export { ModelRegistry } from './model-registry.js';

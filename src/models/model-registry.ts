@@ -7,19 +7,14 @@ import { ModelRechecks } from './model-rechecks.js';
 import type { ModelRecord } from './model-record.js';
 import { ModelResidency } from './model-residency.js';
 import { deleteModel, insertModel, selectModel, selectModels, type ModelDraft } from './model-rows.js';
-import { modelEmbedded, modelExists, modelInUse, modelNotFound } from './models.errors.js';
+import { modelEmbedded, modelInUse, modelNotFound } from './models.errors.js';
+import { CAPABILITIES, refuseTaken } from './new-models.js';
 
 /** What a caller decides about a model; the rest is in its folder. */
 export type Registration = Omit<ModelDraft, 'layout' | 'dtype' | 'graphFile' | 'capabilities'> & FolderRequest;
 
 /** Whether work that is not done needs the model. */
 export type UseOfModel = (tx: Tx, modelId: string) => Promise<boolean>;
-
-const CAPABILITIES: Readonly<Record<ModelRecord['type'], string[]>> = {
-  llm: ['text', 'chat'],
-  embedding: ['embeddings'],
-  rerank: ['rerank'],
-};
 
 /** Models that a person adds to the service and takes away again; their files are never written (WIRE B2). */
 @Injectable()
@@ -95,10 +90,4 @@ export class ModelRegistry {
     this.verifying = this.verifying.then(verify).catch(() => undefined);
     return this.verifying;
   }
-}
-
-function refuseTaken(names: readonly string[], models: readonly ModelRecord[]): void {
-  const taken = models.flatMap(({ id, aliases }) => [id, ...aliases]);
-  const twice = names.find((name, i) => taken.includes(name) || names.indexOf(name) !== i);
-  if (twice !== undefined) throw modelExists(twice);
 }

@@ -4,6 +4,7 @@ import { NoticesModule } from '../notices/index.js';
 import { embeddedModels, type EmbeddedModel } from './embedded-models.js';
 import { FolderInspector } from './folder-inspector.js';
 import { GenerationDefaultsReader } from './generation-defaults.js';
+import { ModelAdoption } from './model-adoption.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import { ModelLoader } from './model-loader.js';
 import { ModelRechecks } from './model-rechecks.js';
@@ -44,13 +45,14 @@ export class ModelsModule implements OnModuleInit {
         { provide: FolderInspector, useFactory: () => new FolderInspector(inspectionEntry) },
         MonotonicClock,
         GenerationDefaultsReader,
+        ModelAdoption,
         ModelCatalogue,
         ModelLoader,
         ModelRechecks,
         ModelRegistry,
         ModelResidency,
       ],
-      exports: [GenerationDefaultsReader, ModelCatalogue, ModelRegistry, ModelResidency],
+      exports: [GenerationDefaultsReader, ModelAdoption, ModelCatalogue, ModelRegistry, ModelResidency],
     };
   }
 

@@ -74,6 +74,10 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'model.load_failed': { level: 'error', msg: 'model load failed', fields: ['model', 'error_code', 'reason'] },
   'model.unloaded': { level: 'info', msg: 'model unloaded', fields: ['model', 'reason'] },
   'model.quarantined': { level: 'error', msg: 'model quarantined', fields: ['model'] },
+  'pull.received': { level: 'trace', msg: 'bytes of a model received', fields: ['bytes'] },
+  'pull.interrupted': { level: 'info', msg: 'hub interrupted a pull', fields: ['task_id', 'reason'] },
+  'pull.leftovers_removed': { level: 'info', msg: 'parts of a pull removed', fields: ['folder'] },
+  'pull.leftovers_failed': { level: 'warn', msg: 'parts of pulls could not be removed', fields: ['error'] },
   'model.broken': { level: 'error', msg: 'model broken', fields: ['model', 'error_code', 'reason'] },
 
   'generation.ended': {

@@ -105,6 +105,14 @@ export interface NoticeTypes {
   'model.quarantined': { model: string };
   'model.broken': { model: string; error_code: string; reason: string };
 
+  /** Bytes of a model came from the hub, whether they could be used or not. */
+  'pull.received': { bytes: number };
+  /** The hub was cut off, stalled or was busy; it is asked again. */
+  'pull.interrupted': { task_id: string; reason: string };
+  /** Parts of a pull that was given up are past their time. */
+  'pull.leftovers_removed': { folder: string };
+  'pull.leftovers_failed': { error: unknown };
+
   /** One generation has ended, however. Tokens, and milliseconds: from the claim to the first new token, from it to the last. */
   'generation.ended': {
     model: string;

@@ -1,22 +1,21 @@
-import { open, rm, stat, type FileHandle } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import { DomainError } from '../errors/index.js';
 import type { Bandwidth } from './bandwidth.js';
 import { asNoRoom, requireRoom } from './disk-room.js';
 import type { FileThreads } from './file-threads.js';
 import type { HubClient } from './hub/hub-client.js';
-import { HubInterrupted, hubLied, hubUnavailable } from './hub/hub-errors.js';
+import { HubInterrupted, hubLied } from './hub/hub-errors.js';
 import type { ListedFile } from './hub/hub-listing.js';
-import type { PullFolder } from './pull-folder.js';
+import type { Pauses } from './pauses.js';
+import { sizeOf, type PullFolder } from './pull-folder.js';
 
 export interface FetchOptions {
   bandwidth: Bandwidth;
   threads: FileThreads;
-  /** In a row without progress, before the pull fails. */
-  tries: number;
+  /** Between tries of a file, each time anew. */
+  pauses: () => Pauses;
   /** Room that is left to others. */
   floorBytes: number;
-  firstPauseMs: number;
   /** Bytes that came over the network, whether they could be used or not. */
   received: (bytes: number) => void;
 }
@@ -27,7 +26,6 @@ export type FileProgress = (have: number) => Promise<void>;
 /** So much more counts as progress: a hub that gives a byte at a time is not worth waiting for. */
 const PROGRESS_BYTES = 1 << 20;
 const ROOM_CHECK_BYTES = 64 << 20;
-const LONGEST_PAUSE_MS = 30_000;
 
 /**
  * Fetches the files of one commit. What is there is kept through cut connections, cancels and kills: the next try asks
@@ -66,7 +64,7 @@ export class FileFetch {
   private async complete(file: ListedFile, signal: AbortSignal, progress: FileProgress): Promise<void> {
     const part = this.folder.part(file.path);
     if ((await sizeOf(part)) > file.sizeBytes) await rm(part);
-    const pauses = new Pauses(this.options.tries, this.options.firstPauseMs);
+    const pauses = this.options.pauses();
     for (;;) {
       const handle = await open(part, 'a', 0o600).catch((error: unknown) => Promise.reject(asNoRoom(error) as Error));
       const before = (await handle.stat()).size;
@@ -118,35 +116,9 @@ export class FileFetch {
   }
 }
 
-/** The pauses between tries, twice as long each time, until there is progress. */
-export class Pauses {
-  private fruitless = 0;
-
-  constructor(
-    private readonly tries: number,
-    private readonly firstMs: number,
-  ) {}
-
-  /** Throws hub_unavailable when the tries are used up. */
-  async wait(cause: HubInterrupted, isProgress: boolean, signal: AbortSignal): Promise<void> {
-    this.fruitless = isProgress ? 0 : this.fruitless + 1;
-    if (this.fruitless >= this.tries) throw hubUnavailable(cause.message);
-    const pauseMs = Math.min(this.firstMs * 2 ** this.fruitless, LONGEST_PAUSE_MS);
-    const asked = (cause.pauseSeconds ?? 0) * 1000;
-    await delay(Math.max(pauseMs, asked), undefined, { signal }).catch(() => signal.throwIfAborted());
-  }
-}
-
 function wrongDigest(path: string): DomainError {
   return new DomainError(
     'model_digest_mismatch',
     `${path} was fetched twice and is not what the hub lists: its digest differs. Check LMSP_HUB_URL and what lies between.`,
-  );
-}
-
-async function sizeOf(path: string): Promise<number> {
-  return stat(path).then(
-    ({ size }) => size,
-    () => -1,
   );
 }

@@ -9,8 +9,14 @@ export interface PullManifest {
   repository: string;
   commit: string;
   dtype: string | null;
-  /** The files that were chosen; absent until they are. */
-  files?: ListedFile[];
+  /** Absent until they are. */
+  chosen?: ChosenFiles;
+}
+
+/** The files that make up the model. */
+export interface ChosenFiles {
+  graphFile: string;
+  files: ListedFile[];
 }
 
 const MANIFEST = 'pull.json';
@@ -61,19 +67,30 @@ export class PullFolder {
     );
   }
 
+  /** Makes the folder, or finds it as an earlier attempt left it. */
   async prepare(): Promise<void> {
     for (const folder of ['files', 'parts']) await mkdir(join(this.work, folder), { recursive: true, mode: 0o700 });
+    if ((await readManifest(this.work)) === null) await this.note(this.about);
   }
 
   /** The files that an earlier attempt has chosen, or null. */
-  async chosenFiles(): Promise<ListedFile[] | null> {
+  async chosen(): Promise<ChosenFiles | null> {
     const manifest = await readManifest(this.work);
-    return manifest?.files ?? null;
+    return manifest?.chosen ?? null;
   }
 
-  async choose(files: ListedFile[]): Promise<void> {
-    const path = join(this.work, MANIFEST);
-    await writeWhole(path, `${JSON.stringify({ ...this.about, files }, null, 2)}\n`);
+  async choose(chosen: ChosenFiles): Promise<void> {
+    await this.note({ ...this.about, chosen });
+  }
+
+  /** So much of the files is there already. */
+  async bytesOf(files: readonly ListedFile[]): Promise<number> {
+    let bytes = 0;
+    for (const { path, sizeBytes } of files) {
+      const have = Math.max(await sizeOf(this.file(path)), await sizeOf(this.part(path)));
+      bytes += Math.max(0, Math.min(have, sizeBytes));
+    }
+    return bytes;
   }
 
   /** The part has turned out to be the whole file. */
@@ -91,6 +108,10 @@ export class PullFolder {
     await rename(this.files, this.published);
     await syncFolder(parent);
     await this.remove();
+  }
+
+  private note(manifest: PullManifest): Promise<void> {
+    return writeWhole(join(this.work, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`);
   }
 
   async remove(): Promise<void> {
@@ -111,6 +132,14 @@ export async function readManifest(folder: string): Promise<PullManifest | null>
   } catch {
     return null;
   }
+}
+
+/** Bytes of a file; -1 where there is none. */
+export async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => -1,
+  );
 }
 
 async function writeWhole(path: string, text: string): Promise<void> {

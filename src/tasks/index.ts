@@ -47,5 +47,6 @@ export {
 } from './task-transitions.js';
 export { type JsonObject, type Task } from './task.js';
 export { StaleClaim, TaskNotFound, TransitionRefused } from './tasks.errors.js';
-export { FAILURE, TASK_EVENT } from './task-schema.js';
+export { FAILURE, TASK, TASK_EVENT } from './task-schema.js';
+export { taskToWire, type TaskObject } from './task-view.js';
 export { TasksModule, type TasksModuleOptions } from './tasks.module.js';

@@ -16,8 +16,8 @@ export interface TaskDraft {
   metadata: Record<string, string>;
   /** Unclean ends before the task is given up. */
   maxInterruptions: number;
-  /** Payload of the events 0 and 1, e.g. `{ response }` with status queued. */
-  view: JsonObject;
+  /** Payload of the events 0 and 1, e.g. `{ response }` with status queued; or what makes it of the new row. */
+  view: JsonObject | ((task: Task) => JsonObject);
   /** The request, where its sender gave it a key: bound to the task in the same unit. */
   keyed?: KeyedRequest;
 }

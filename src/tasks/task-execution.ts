@@ -43,7 +43,7 @@ export class TaskExecution {
   }
 
   private startTimeLimit(run: ActiveRun): NodeJS.Timeout | undefined {
-    const seconds = this.config.taskTimeoutSeconds;
+    const seconds = run.claimed.handler.timeLimitSeconds ?? this.config.taskTimeoutSeconds;
     if (seconds === 0) return undefined;
     const error = new DomainError('task_timeout', `The task ran longer than ${seconds} seconds.`).toBody();
     return setTimeout(() => run.stop(error), Math.min(seconds * 1000, 2 ** 31 - 1)).unref();

@@ -94,6 +94,8 @@ export interface TaskHandler<S extends Seat = Seat> {
   readonly type: string;
   /** Policy of a task that names none. */
   readonly defaultOnRestart: OnRestart;
+  /** Longest run, in the place of LMSP_TASK_TIMEOUT_SECONDS; 0: none. */
+  readonly timeLimitSeconds?: number;
   /**
    * A free place in the lane, or null: call TaskRunner.wake(type, model) when there may be one. An error: the lane is
    * closed; foreground tasks that wait in it fail with it, others wait. Synchronous.

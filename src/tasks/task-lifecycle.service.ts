@@ -47,14 +47,15 @@ export class TaskLifecycleService {
   async enqueue(tx: Tx, drafts: TaskDraft[]): Promise<Task[]> {
     const now = Date.now();
     const tasks = await insertTasks(tx, drafts, now);
-    const events = drafts.flatMap((draft) =>
-      TASK_TRANSITIONS.enqueue.events.map((type, i) => ({
+    const events = drafts.flatMap((draft, at) => {
+      const view = viewOf(draft, tasks[at]);
+      return TASK_TRANSITIONS.enqueue.events.map((type, i) => ({
         taskId: draft.id,
         sequenceNumber: i,
         type,
-        payload: eventJson(type, i, draft.view),
-      })),
-    );
+        payload: eventJson(type, i, view),
+      }));
+    });
     await insertEvents(tx, events, now);
     await this.keys.bind(tx, drafts, now);
     tx.afterCommit(() => {
@@ -274,6 +275,12 @@ export class TaskLifecycleService {
       error_code: task.error?.code ?? null,
     });
   }
+}
+
+function viewOf({ view }: TaskDraft, task: Task | undefined): JsonObject {
+  if (typeof view !== 'function') return view;
+  if (!task) throw new Error('a draft has no row');
+  return view(task);
 }
 
 /** The flat fields are OpenAI's, the nested object Open Responses' (WIRE B5). */

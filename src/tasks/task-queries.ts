@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { StoreReader, type Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { mostAhead } from './queue-order.js';
+import type { Queryable } from './task-log.js';
 import { taskFromRow, type Task, type TaskRow } from './task.js';
 import type { HeldStatus, TaskStatus } from './task-transitions.js';
 import { TaskNotFound } from './tasks.errors.js';
@@ -64,6 +65,18 @@ export class TaskQueries {
       [...conditions.flatMap(([, ...parameters]) => parameters), request.limit + 1],
     );
     return { tasks: rows.slice(0, request.limit).map(taskFromRow), hasMore: rows.length > request.limit };
+  }
+
+  /** The tasks of a type that have not ended, oldest first, as the unit sees them; for types of which there are few. */
+  async unfinished(from: Queryable, type: string): Promise<Task[]> {
+    const rows = await from.query<TaskRow>(
+      // Each half has an index of its own: what has ended is not looked at.
+      `select * from tasks where status = 'queued' and type = ?
+       union all select * from tasks where status in ('loading', 'running', 'cancelling') and type = ?
+       order by position`,
+      [type, type],
+    );
+    return rows.map(taskFromRow);
   }
 
   /** Waiting tasks of each client, as the unit sees them: what an admission counts. */

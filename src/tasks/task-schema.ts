@@ -29,7 +29,7 @@ export const FAILURE = named(
 
 const PROGRESS = object({
   phase: text('What is being done now, or what it waits for: `waiting_for_memory` until other models have gone'),
-  load_fraction: nullable(number('Part of the model that is loaded', { minimum: 0, maximum: 1 })),
+  load_fraction: nullable(number('Part of the model that is loaded, or was pulled', { minimum: 0, maximum: 1 })),
   prompt_tokens: nullable(integer('Tokens of the prompt')),
   output_tokens: integer('Tokens written so far'),
 });
@@ -40,7 +40,7 @@ export const TASK = named(
   object({
     id: text('`task_…`'),
     object: constant('task'),
-    type: text('`response`, or the type of an extension'),
+    type: text('`response`, `model.pull`, or the type of an extension'),
     client_id: text('Whose it is'),
     response_id: nullable(text('The response that it makes')),
     model: nullable(text()),
@@ -76,6 +76,7 @@ export const TASK_EVENT = named('TaskEvent', {
     type: text('`response.created`, `response.output_text.delta`, …'),
     sequence_number: integer('0, 1, 2 … without a gap'),
     response: anything('The whole response, in events of its lifecycle'),
+    task: anything('The whole task, in events of the lifecycle of other types'),
   },
 });
 

@@ -35,6 +35,7 @@ const EXPECTED: Record<string, string> = {
   'DELETE /v1/models/*id': 'models:manage',
   'POST /v1/models/load': 'models:manage',
   'POST /v1/models/unload': 'models:manage',
+  'POST /v1/models/pull': 'models:manage',
   'POST /v1/responses': 'responses:write',
   'POST /v1/responses/input_tokens': 'responses:write',
   'POST /v1/chat/completions': 'responses:write',

@@ -34,8 +34,9 @@ const PAGE = 5;
 
 /** A hub on loopback that speaks as Hugging Face does, counts what it serves and misbehaves as told. */
 export class FakeHub {
-  /** What the branch `main` is. */
+  /** What the branch `main` is; `move` makes it another, and the ones before stay. */
   commit = 'a'.repeat(40);
+  private readonly commits = new Set([this.commit]);
   readonly requests: { path: string; range: string | null; authorization: string | null }[] = [];
   /** Bytes of each file that were handed to the network. */
   readonly served = new Map<string, number>();
@@ -69,6 +70,11 @@ export class FakeHub {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
+  }
+
+  move(commit: string): void {
+    this.commits.add(commit);
+    this.commit = commit;
   }
 
   bytes(path: string): Buffer {
@@ -105,7 +111,7 @@ export class FakeHub {
     for (let at = 0; at < bytes.length && !answer.destroyed; at += 65_536) {
       const piece = bytes.subarray(at, at + 65_536);
       this.served.set(path, (this.served.get(path) ?? 0) + piece.length);
-      if (!answer.write(piece)) await Promise.race([once(answer, 'drain'), once(answer, 'close')]);
+      if (!answer.write(piece)) await drained(answer);
     }
   }
 
@@ -116,10 +122,10 @@ export class FakeHub {
     if (this.everything?.(request, answer)) return;
     const api = `/api/models/${this.repository}/`;
     if (url.pathname.startsWith(`${api}revision/`)) return this.json(answer, { sha: this.commit });
-    if (url.pathname === `${api}tree/${this.commit}`) return this.list(url, answer);
+    if (this.commits.has(url.pathname.slice(`${api}tree/`.length))) return this.list(url, answer);
     const [, commit = '', path = ''] =
       new RegExp(`^/${this.repository}/resolve/([0-9a-f]{40})/(.+)$`).exec(decodeURIComponent(url.pathname)) ?? [];
-    const file = commit === this.commit ? this.files.find((each) => each.path === path) : undefined;
+    const file = this.commits.has(commit) ? this.files.find((each) => each.path === path) : undefined;
     if (!file) return void answer.writeHead(404).end('Entry not found');
     const from = Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0);
     const context = { hub: this, request, answer, path, bytes: file.bytes, from };
@@ -148,6 +154,14 @@ export class FakeHub {
       return { type: 'file', oid: gitSha1(bytes), size: bytes.length, path, ...(lfs && { lfs }) };
     });
   }
+}
+
+/** Or closed. */
+async function drained(answer: ServerResponse): Promise<void> {
+  const heard = new AbortController();
+  const { signal } = heard;
+  await Promise.race([once(answer, 'drain', { signal }), once(answer, 'close', { signal })]);
+  heard.abort();
 }
 
 async function filesOf(folder: string): Promise<HubFile[]> {

@@ -5,7 +5,7 @@ import { Test } from '@nestjs/testing';
 import { AppModule } from '../../src/app.module.js';
 import { hashOf, hintOf, newAccessToken } from '../../src/clients/access-token.js';
 import type { Scope } from '../../src/clients/index.js';
-import { CONFIG, loadConfig } from '../../src/config/index.js';
+import { CONFIG, loadConfig, type Config } from '../../src/config/index.js';
 import { newIdentifier, Store } from '../../src/database/index.js';
 import { configureApp, edgeOptions, EventStreams } from '../../src/http/index.js';
 import {
@@ -99,11 +99,14 @@ export class HttpApp {
   static async start(options: HttpAppOptions = {}): Promise<HttpApp> {
     const { env = {}, engine = new FakeEngine(), otherEngine = engine, dataDir, clock = new Clock() } = options;
     const directory = dataDir ?? (await temporaryDirectory());
-    const inspectionEntry = distEntry('models/inspection-worker.js');
+    const workers = {
+      inspectionEntry: distEntry('models/inspection-worker.js'),
+      fileWorkerEntry: distEntry('pulls/file-worker.js'),
+    };
     const { encoders = realEncodersOf(directory) } = options;
     const config = loadConfig({ LMSP_PORT: '0', LMSP_DATA_DIR: directory, LMSP_BALLAST_BYTES: '0', ...env });
     const module = await Test.createTestingModule({
-      imports: [AppModule.register({ engine: otherEngine, encoders, codec: inlineCodec, inspectionEntry })],
+      imports: [AppModule.register({ engine: otherEngine, encoders, codec: inlineCodec, ...workers })],
     })
       .overrideProvider(CONFIG)
       .useValue(config)
@@ -132,6 +135,10 @@ export class HttpApp {
 
   get dataDir(): string {
     return this.facts.dataDir;
+  }
+
+  get config(): Config {
+    return this.app.get<Config>(CONFIG);
   }
 
   get store(): Store {

@@ -42,6 +42,11 @@ export const ENGINE_METRICS = {
     help: 'Memory that is counted for the models that are loaded or loading.',
     read: ({ engine }) => [{ value: engine.memory.reserved }],
   },
+  pull_received_bytes_total: {
+    type: 'counter',
+    help: 'Bytes of models that came from the hub, those included that had to come again.',
+    heard: [on('pull.received', ({ bytes }) => ({ value: bytes }))],
+  },
   runner_restarts_total: {
     type: 'counter',
     help: 'Model processes that died (ended) or were ended for making no progress (stalled); the next request starts one.',

@@ -7,6 +7,7 @@ import { FileFetch } from '../../../src/pulls/file-fetch.js';
 import { FileThreads } from '../../../src/pulls/file-threads.js';
 import { HubClient } from '../../../src/pulls/hub/hub-client.js';
 import { HubConnection, type HubConnectionOptions } from '../../../src/pulls/hub/hub-connection.js';
+import { Pauses } from '../../../src/pulls/pauses.js';
 import { PullFolder } from '../../../src/pulls/pull-folder.js';
 import { distEntry } from '../../support/dist-entry.js';
 import { FakeHub, type HubFault } from '../../support/fake-hub.js';
@@ -66,9 +67,8 @@ async function fetchFile(options: Partial<HubConnectionOptions> = {}, path = WEI
   const fetch = new FileFetch(at, 'org/model', hub.commit, folder, {
     bandwidth: new Bandwidth(0),
     threads: new FileThreads(distEntry('pulls/file-worker.js')),
-    tries: 3,
+    pauses: () => new Pauses({ tries: 3, firstMs: 1 }),
     floorBytes: 0,
-    firstPauseMs: 1,
     received: (bytes) => (received += bytes),
   });
   if (!listed) throw new Error(`${path} is not listed`);

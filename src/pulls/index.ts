@@ -1,0 +1,1 @@
+export { PullsModule, type PullsModuleOptions } from './pulls.module.js';
