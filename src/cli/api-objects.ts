@@ -10,6 +10,9 @@ export interface ModelObject {
     size_bytes: number | null;
     context_length: number | null;
     loaded_at: number | null;
+    pinned: boolean;
+    memory_bytes: number | null;
+    unloads_at: number | null;
     aliases: string[];
     error: { code: string; message: string } | null;
     activations: string;

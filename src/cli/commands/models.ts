@@ -82,7 +82,9 @@ function loadedColumns({ options }: Session): Columns<ModelObject> {
     MODEL: ({ id }) => id,
     STATE: ({ lmsp }) => lmsp.state,
     SIZE: ({ lmsp }) => sizeText(lmsp.size_bytes),
+    MEMORY: ({ lmsp }) => sizeText(lmsp.memory_bytes),
     LOADED: ({ lmsp }) => timeText(lmsp.loaded_at, options.time),
+    UNLOADS: ({ lmsp }) => timeText(lmsp.unloads_at, options.time),
   };
 }
 
@@ -97,6 +99,9 @@ function print(session: Session, model: ModelObject): void {
     context: lmsp.context_length,
     aliases: lmsp.aliases.join(', '),
     loaded: timeText(lmsp.loaded_at, session.options.time),
+    memory: sizeText(lmsp.memory_bytes),
+    pinned: lmsp.pinned ? 'true' : null,
+    unloads: timeText(lmsp.unloads_at, session.options.time),
     activations: lmsp.activations,
     'runs on': lmsp.execution_provider.used ?? lmsp.execution_provider.requested,
     'exact resume': lmsp.exact && String(lmsp.exact.resume),
