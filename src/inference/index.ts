@@ -31,7 +31,7 @@ export {
   type ProviderChoice,
   type ProviderUse,
 } from './execution-provider.js';
-export { PROMPT_CODEC, type ChatMessage, type PromptCodec } from './prompt-codec.js';
+export { PROMPT_CODEC, type ChatMessage, type ChatSyntax, type EncodedChat, type PromptCodec } from './prompt-codec.js';
 export {
   ENCODING_ENGINE,
   TextRefused,

@@ -102,6 +102,8 @@ export interface GenerationRequest {
   maxOutputTokens: number;
   /** What the output must be, enforced token by token; absent: anything. */
   constraint?: OutputConstraint;
+  /** Special tokens, by their spelling, that are part of the text all the same: what opens a call, say. */
+  shownTokens?: string[];
   /** Each step tells its log probability and those of as many of the likeliest tokens, 0..20; absent: nothing is told. */
   topLogprobs?: number;
   /**

@@ -1,16 +1,43 @@
-/** From text to token ids and back: chat template and tokenizer, run outside the service's process with a time limit. */
+import type { OutputConstraint, ToolCallForm } from './output-constraint.js';
 
-import type { OutputConstraint } from './output-constraint.js';
+/** From text to token ids and back: chat template and tokenizer, run outside the service's process with a time limit. */
 
 /** One chat message as templates expect it. */
 export interface ChatMessage {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
   content: string;
+  /** What an assistant has called. */
+  tool_calls?: ChatToolCall[];
+  /** What an assistant thought before; templates that keep it look for it. */
+  reasoning_content?: string;
+  /** The call that a tool's message is the output of, and its function. */
+  tool_call_id?: string;
+  name?: string;
+}
+
+export interface ChatToolCall {
+  id: string;
+  type: 'function';
+  function: { name: string; arguments: Record<string, unknown> };
+}
+
+/** How a model writes what is not text, as its chat template tells. */
+export interface ChatSyntax {
+  calls: ToolCallForm;
+  /** `open`: the prompt ends inside of the reasoning, `possible`: the answer may begin with it, null: the model has none. */
+  reasoning: 'open' | 'possible' | null;
+}
+
+export interface EncodedChat {
+  ids: number[];
+  syntax: ChatSyntax;
 }
 
 export interface ChatOptions {
-  /** Function definitions for templates that list them. */
+  /** Function definitions; where the template does not know them, a text of ours tells the model. */
   tools?: readonly object[];
+  /** False: the model is asked not to think before it answers, where its template knows how. */
+  thinking?: boolean;
   /** A text that certainly has more is refused without being counted. */
   mostTokens?: number;
 }
@@ -28,7 +55,7 @@ export interface PromptCodec {
    * DomainError: invalid_value (the template refused the messages), context_length_exceeded (far beyond mostTokens),
    * server_error (time limit), queue_full, model_load_failed (a file cannot be read).
    */
-  encodeChat(directory: string, messages: ChatMessage[], options?: ChatOptions): Promise<number[]>;
+  encodeChat(directory: string, messages: ChatMessage[], options?: ChatOptions): Promise<EncodedChat>;
   /**
    * Token ids of a text, without special tokens added; those that it spells are the tokens themselves. Rejects as
    * encodeChat does.

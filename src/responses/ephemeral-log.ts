@@ -3,8 +3,9 @@ import type { FinishReason, GenerationStep } from '../inference/index.js';
 import { errorPayload, eventJson, type JsonObject, type LifecycleEvent, type StoredEvent } from '../tasks/index.js';
 import { ResponseEvents } from './response-events.js';
 import { closeOpenItems, foldOutput } from './response-fold.js';
-import type { ResponseObject } from './response-object.js';
+import type { OutputItem, ResponseObject } from './response-object.js';
 import type { ResponseDraft } from './response-store.js';
+import { usage } from './response-usage.js';
 
 /**
  * The event log of a response that is not stored: the same events in the same order as a stored one's, numbered from
@@ -16,10 +17,13 @@ export class EphemeralLog {
   private readonly promptTokens: number;
   private next = 0;
   private outputTokens = 0;
+  private reasoningTokens = 0;
+  /** Events that the output of the body does not have yet. */
+  private unfolded: string[] = [];
 
   constructor({ body, generation }: ResponseDraft) {
     this.body = body;
-    this.events = new ResponseEvents(body.id, 0);
+    this.events = new ResponseEvents(body.id, 0, generation.syntax);
     this.promptTokens = generation.promptIds.length;
   }
 
@@ -38,20 +42,22 @@ export class EphemeralLog {
     return this.lifecycle('response.in_progress', { status: 'in_progress', lmsp });
   }
 
+  /** The output is at its end, whatever the model would write. */
+  get ended(): boolean {
+    return this.events.ended;
+  }
+
   step(step: GenerationStep): StoredEvent[] {
     this.outputTokens += 1;
     const events = this.events.next(step).map(({ type, payload }) => this.append(type, payload));
-    const output = foldOutput(
-      this.body.output,
-      events.map((event) => event.payload),
-    );
-    this.body = { ...this.body, output };
+    if (this.events.reasoning) this.reasoningTokens += 1;
+    this.unfolded.push(...events.map((event) => event.payload));
     return events;
   }
 
   finished(finish: FinishReason): StoredEvent {
     const limited = finish === 'limit';
-    return this.ended(limited ? 'response.incomplete' : 'response.completed', {
+    return this.end(limited ? 'response.incomplete' : 'response.completed', {
       status: limited ? 'incomplete' : 'completed',
       completed_at: limited ? null : Math.floor(Date.now() / 1000),
       incomplete_details: limited ? { reason: 'max_output_tokens' } : null,
@@ -62,29 +68,30 @@ export class EphemeralLog {
   failed(error: ErrorBody): StoredEvent[] {
     return [
       this.append('error', errorPayload(error)),
-      this.ended('response.failed', {
+      this.end('response.failed', {
         status: 'failed',
         error,
-        output: closeOpenItems(this.body.output),
+        output: closeOpenItems(this.output()),
         lmsp: { ...this.body.lmsp, task_status: 'failed' },
       }),
     ];
   }
 
-  private ended(type: LifecycleEvent, change: Partial<ResponseObject>): StoredEvent {
-    const usage = {
-      input_tokens: this.promptTokens,
-      input_tokens_details: { cached_tokens: 0 },
-      output_tokens: this.outputTokens,
-      output_tokens_details: { reasoning_tokens: 0 },
-      total_tokens: this.promptTokens + this.outputTokens,
-    };
-    return this.lifecycle(type, { ...change, usage });
+  private end(type: LifecycleEvent, change: Partial<ResponseObject>): StoredEvent {
+    return this.lifecycle(type, {
+      ...change,
+      usage: usage(this.promptTokens, this.outputTokens, this.reasoningTokens),
+    });
   }
 
   private lifecycle(type: LifecycleEvent, change: Partial<ResponseObject>): StoredEvent {
-    this.body = { ...this.body, ...change };
+    this.body = { ...this.body, output: this.output(), ...change };
+    this.unfolded = [];
     return this.append(type, { response: this.body });
+  }
+
+  private output(): OutputItem[] {
+    return foldOutput(this.body.output, this.unfolded);
   }
 
   private append(type: string, payload: JsonObject): StoredEvent {

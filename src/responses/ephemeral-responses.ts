@@ -129,8 +129,10 @@ async function* steps(
   try {
     for (;;) {
       const step = waiting.shift();
-      if (step) yield* log.step(step);
-      else if (outcome.end) return outcome.end;
+      if (step) {
+        yield* log.step(step);
+        if (log.ended) return { outcome: 'finished', finish: 'stop' };
+      } else if (outcome.end) return outcome.end;
       else {
         await new Promise<void>((resolve) => {
           wake = resolve;

@@ -1,9 +1,10 @@
 import { DomainError } from '../errors/index.js';
 import type { JsonObject } from '../tasks/index.js';
+import { parsed } from './call-head.js';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
-import type { InputItemDto, ItemReferenceDto } from './dto/input-item.dto.js';
+import type { FunctionCallDto, InputItemDto, ItemReferenceDto } from './dto/input-item.dto.js';
 import type { InputMessageDto } from './dto/input-message.dto.js';
-import { itemIdentifier } from './response-events.js';
+import { itemIdentifier } from './output-items.js';
 
 /** The items that a request gives; a text is one message of the user. */
 export function givenItems(input: CreateResponseDto['input']): InputItemDto[] {
@@ -12,12 +13,12 @@ export function givenItems(input: CreateResponseDto['input']): InputItemDto[] {
 
 /** The ids that items refer to others with. */
 export function referencesIn(given: readonly InputItemDto[]): string[] {
-  return given.filter(isReference).map(({ id }) => id);
+  return given.flatMap((item) => (item.type === 'item_reference' ? [item.id] : []));
 }
 
 /**
  * Items as they are stored and listed, in order, each with an id of its own; instructions are none of them. Throws
- * invalid_value naming a message without content, item_not_found naming a reference to nothing.
+ * invalid_value naming what is wrong, item_not_found naming a reference to nothing.
  */
 export function inputItems(
   given: readonly InputItemDto[],
@@ -25,10 +26,35 @@ export function inputItems(
   referenced: ReadonlyMap<string, JsonObject>,
 ): JsonObject[] {
   return given.map((item, index) => {
-    const param = `input[${index}]`;
-    const stored = isReference(item) ? referencedItem(item, referenced, param) : messageItem(item, param);
+    const stored = storedItem(item, `input[${index}]`, referenced);
     return { ...stored, id: inputIdentifier(stored, responseId, index) };
   });
+}
+
+/** Each output of the input must be of a call that came before. Throws invalid_value naming the one that is not. */
+export function requireCalls(earlier: readonly JsonObject[], input: readonly JsonObject[]): void {
+  const calls = new Set<unknown>();
+  for (const [index, item] of [...earlier, ...input].entries()) {
+    if (item['type'] === 'function_call') calls.add(item['call_id']);
+    if (item['type'] !== 'function_call_output' || index < earlier.length || calls.has(item['call_id'])) continue;
+    const param = `input[${index - earlier.length}].call_id`;
+    throw new DomainError('invalid_value', `'${param}' must be the id of a call that came before.`, { param });
+  }
+}
+
+function storedItem(item: InputItemDto, param: string, referenced: ReadonlyMap<string, JsonObject>): JsonObject {
+  switch (item.type) {
+    case 'item_reference':
+      return referencedItem(item, referenced, param);
+    case 'function_call':
+      return callItem(item, param);
+    case 'function_call_output':
+      return { type: item.type, status: 'completed', call_id: item.call_id, output: item.output };
+    case 'reasoning':
+      return { type: item.type, summary: (item.summary ?? []).map(({ text }) => ({ type: 'summary_text', text })) };
+    default:
+      return messageItem(item, param);
+  }
 }
 
 function referencedItem(
@@ -37,8 +63,18 @@ function referencedItem(
   param: string,
 ): JsonObject {
   const item = referenced.get(id);
-  if (!item) throw itemNotFound(param, id);
+  // Missing and foreign items are the same to their caller (WIRE B0).
+  if (!item) throw new DomainError('item_not_found', `No item with id "${id}" is stored.`, { param: `${param}.id` });
   return item;
+}
+
+function callItem({ call_id, name, arguments: given }: FunctionCallDto, param: string): JsonObject {
+  const values = parsed(given);
+  if (typeof values !== 'object' || values === null || Array.isArray(values)) {
+    const field = `${param}.arguments`;
+    throw new DomainError('invalid_value', `'${field}' must be a JSON object as text.`, { param: field });
+  }
+  return { type: 'function_call', status: 'completed', call_id, name, arguments: given };
 }
 
 /** Only an assistant may have said nothing: a model whose first token was its end token did. */
@@ -53,17 +89,13 @@ function messageItem({ role, content, phase }: InputMessageDto, param: string): 
   return { type: 'message', status: 'completed', role, content: parts, ...(phase && { phase }) };
 }
 
-const KINDS: Record<string, string> = { message: 'msg' };
+const PREFIXES: Record<string, string> = {
+  message: 'msg',
+  function_call: 'fc',
+  function_call_output: 'fco',
+  reasoning: 'rs',
+};
 
 function inputIdentifier({ type }: JsonObject, responseId: string, index: number): string {
-  return itemIdentifier(KINDS[type as string] ?? 'item', `${responseId}/input`, 0, index);
-}
-
-/** Missing and foreign items are the same to their caller (WIRE B0). */
-function itemNotFound(param: string, id: string): DomainError {
-  return new DomainError('item_not_found', `No item with id "${id}" is stored.`, { param: `${param}.id` });
-}
-
-function isReference(item: InputItemDto): item is ItemReferenceDto {
-  return item.type === 'item_reference';
+  return itemIdentifier(PREFIXES[type as string] ?? 'item', `${responseId}/input`, 0, index);
 }

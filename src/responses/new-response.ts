@@ -3,6 +3,7 @@ import type { OnRestart } from '../tasks/index.js';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
 import { outputFormat } from './output-format.js';
 import type { ResponseObject } from './response-object.js';
+import type { ToolUse } from './tool-use.js';
 
 /** What a request leaves open and the service has decided. */
 export interface ResponseDecisions {
@@ -15,13 +16,14 @@ export interface ResponseDecisions {
   metadata: Record<string, string>;
   seed: number;
   sampling: SamplingParameters;
+  tools: Pick<ToolUse, 'tools' | 'choice'>;
   /** Epoch milliseconds. */
   createdAt: number;
 }
 
 /** The Response object as it is right after the accept: queued, with everything echoed that will be used. */
 export function newResponse(dto: CreateResponseDto, decided: ResponseDecisions): ResponseObject {
-  const { sampling } = decided;
+  const { sampling, tools } = decided;
   return {
     id: decided.id,
     object: 'response',
@@ -34,8 +36,8 @@ export function newResponse(dto: CreateResponseDto, decided: ResponseDecisions):
     previous_response_id: dto.previous_response_id ?? null,
     instructions: dto.instructions ?? null,
     output: [],
-    tools: [],
-    tool_choice: dto.tool_choice ?? 'auto',
+    tools: tools.tools,
+    tool_choice: tools.choice,
     truncation: 'disabled',
     parallel_tool_calls: dto.parallel_tool_calls ?? true,
     text: { format: outputFormat(dto) },

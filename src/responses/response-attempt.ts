@@ -10,7 +10,7 @@ import type {
 import type { TaskOutcome, TaskRun } from '../tasks/index.js';
 import { ResponseEvents } from './response-events.js';
 import { foldOutput } from './response-fold.js';
-import type { GenerationRecord } from './response-object.js';
+import type { GenerationRecord, OutputItem } from './response-object.js';
 import type { ResponsePast } from './response-resumption.js';
 import { snapshotLine } from './token-log.js';
 
@@ -29,7 +29,7 @@ export class ResponseAttempt implements GenerationListener {
     private readonly past: ResponsePast | null,
   ) {
     const { task } = run;
-    this.events = new ResponseEvents(task.responseId ?? '', task.startCount);
+    this.events = new ResponseEvents(task.responseId ?? '', task.startCount, generation.syntax);
     const replay = past?.tokens ?? [];
     const id = `${task.id}.${task.attempt}`;
     this.live = model.generate({ id, ...generation, replay, alone: run.proven !== null }, this);
@@ -44,7 +44,8 @@ export class ResponseAttempt implements GenerationListener {
     const end = await this.live.ended;
     signal.removeEventListener('abort', stop);
     if (this.failure instanceof Error) throw this.failure;
-    return this.strayed ? { kind: 'unusable', reason: 'output' } : outcomeOf(end);
+    if (this.strayed) return { kind: 'unusable', reason: 'output' };
+    return this.events.ended ? { kind: 'completed' } : outcomeOf(end);
   }
 
   prefilled(tokens: number): void {
@@ -55,9 +56,10 @@ export class ResponseAttempt implements GenerationListener {
   rebuilt(steps: ReplayedStep[]): void {
     const drafts = steps.flatMap((step) => this.events.next(step));
     const payloads = drafts.map(({ type, payload }) => JSON.stringify({ type, ...payload }));
-    if (JSON.stringify(foldOutput([], payloads)) === JSON.stringify(this.past?.output)) return;
-    this.strayed = true;
-    this.live.cancel();
+    const seen = this.past?.output ?? [];
+    this.strayed = comparable(foldOutput([], payloads)) !== comparable(seen);
+    this.events.adopt(seen);
+    if (this.strayed || this.events.ended) this.live.cancel();
   }
 
   replayed(tokens: number): void {
@@ -65,10 +67,12 @@ export class ResponseAttempt implements GenerationListener {
   }
 
   step(step: GenerationStep): void {
-    if (this.strayed) return;
+    if (this.strayed || this.events.ended) return;
     this.report('decode', step.index + 1);
-    const snapshot = snapshotLine(step, this.model.info.fingerprint);
-    this.run.append({ events: this.events.next(step), snapshot }).then(
+    const events = this.events.next(step);
+    const snapshot = snapshotLine(step, this.model.info.fingerprint, this.events.reasoning);
+    if (this.events.ended) this.live.cancel();
+    this.run.append({ events, snapshot }).then(
       () => this.live.acknowledge(step.index),
       (error: unknown) => {
         this.failure ??= error;
@@ -85,6 +89,11 @@ export class ResponseAttempt implements GenerationListener {
       output_tokens: outputTokens,
     });
   }
+}
+
+/** Steps that are made again tell no log probabilities. */
+function comparable(output: OutputItem[]): string {
+  return JSON.stringify(output, (key, value: unknown) => (key === 'logprobs' ? undefined : value));
 }
 
 function outcomeOf(end: GenerationEnd): TaskOutcome {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventDraft } from '../tasks/index.js';
-import { itemIdentifier, ResponseEvents, type TextStep } from './response-events.js';
+import { itemIdentifier } from './output-items.js';
+import { ResponseEvents, type TextStep } from './response-events.js';
 import { foldOutput } from './response-fold.js';
 import type { OutputMessage } from './response-object.js';
 
@@ -93,7 +94,7 @@ describe('the events of one start', () => {
         expect(of('content_part.done')[0]?.payload['part']).toMatchObject({ text });
         const [item] = foldOutput([], payloads(events));
         expect(item).toEqual(of('output_item.done')[0]?.payload['item']);
-        expect(item?.content[0]?.text).toBe(text);
+        expect((item as OutputMessage).content[0]?.text).toBe(text);
       }),
     );
   });

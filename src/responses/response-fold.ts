@@ -1,12 +1,14 @@
-import type { OutputItem, OutputTextPart } from './response-object.js';
+import type { OutputItem, OutputLogprob, OutputTextPart, SummaryTextPart } from './response-object.js';
 
 interface FoldedEvent {
   type: string;
   output_index?: number;
   content_index?: number;
+  summary_index?: number;
   item?: OutputItem;
-  part?: OutputTextPart;
+  part?: OutputTextPart | SummaryTextPart;
   delta?: string;
+  logprobs?: OutputLogprob[];
   /** A lifecycle event's snapshot. */
   response?: { output: OutputItem[] };
 }
@@ -35,23 +37,37 @@ function apply(items: OutputItem[], event: FoldedEvent): void {
       return;
     case 'response.content_part.added':
     case 'response.content_part.done':
-      if (event.part) part(items, index).content[event.content_index ?? 0] = event.part;
+      item(items, index, 'message').content[event.content_index ?? 0] = event.part as OutputTextPart;
       return;
     case 'response.output_text.delta': {
-      const text = part(items, index).content[event.content_index ?? 0];
-      if (text) text.text += event.delta ?? '';
+      const part = item(items, index, 'message').content[event.content_index ?? 0];
+      if (!part) return;
+      part.text += event.delta ?? '';
+      part.logprobs.push(...(event.logprobs ?? []));
       return;
     }
+    case 'response.reasoning_summary_part.added':
+    case 'response.reasoning_summary_part.done':
+      item(items, index, 'reasoning').summary[event.summary_index ?? 0] = event.part as SummaryTextPart;
+      return;
+    case 'response.reasoning_summary_text.delta': {
+      const part = item(items, index, 'reasoning').summary[event.summary_index ?? 0];
+      if (part) part.text += event.delta ?? '';
+      return;
+    }
+    case 'response.function_call_arguments.delta':
+      item(items, index, 'function_call').arguments += event.delta ?? '';
+      return;
   }
 }
 
-function part(items: OutputItem[], index: number): OutputItem {
-  const item = items[index];
-  if (!item) throw new Error(`the event log speaks of item ${index} before adding it`);
-  return item;
+function item<T extends OutputItem['type']>(items: OutputItem[], index: number, type: T): OutputItem & { type: T } {
+  const found = items[index];
+  if (found?.type !== type) throw new Error(`the event log speaks of ${type} ${index} before adding it`);
+  return found as OutputItem & { type: T };
 }
 
 /** Items that are still open when the response ends otherwise than completed (invariant 10, WIRE B4 cancel). */
 export function closeOpenItems(output: OutputItem[]): OutputItem[] {
-  return output.map((item) => (item.status === 'in_progress' ? { ...item, status: 'incomplete' } : item));
+  return output.map((each) => (each.status === 'in_progress' ? { ...each, status: 'incomplete' } : each));
 }

@@ -1,14 +1,27 @@
 import type { ErrorBody } from '../errors/index.js';
 import type { OutputConstraint, SamplingParameters } from '../inference/index.js';
+import type { FunctionTool, ToolChoice } from './tool-use.js';
+import type { OutputSyntax } from './output-syntax.js';
 import type { OnRestart, TaskStatus } from '../tasks/index.js';
 import type { OutputFormat } from './output-format.js';
+
+interface WireLogprob {
+  token: string;
+  bytes: number[];
+  logprob: number;
+}
+
+/** Natural logarithm of a token's probability, and of the likeliest ones' in its place. */
+export interface OutputLogprob extends WireLogprob {
+  top_logprobs: WireLogprob[];
+}
 
 /** One content part of an output message. Both arrays are always sent (OpenAI Responses API). */
 export interface OutputTextPart {
   type: 'output_text';
   text: string;
   annotations: unknown[];
-  logprobs: unknown[];
+  logprobs: OutputLogprob[];
 }
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
@@ -21,8 +34,32 @@ export interface OutputMessage {
   content: OutputTextPart[];
 }
 
-/** Items a response may hold; tool calls and reasoning join this union when they are built. */
-export type OutputItem = OutputMessage;
+export interface OutputFunctionCall {
+  id: string;
+  type: 'function_call';
+  status: ItemStatus;
+  /** What the output of the call names it by. */
+  call_id: string;
+  name: string;
+  /** JSON, as far as the model wrote it. */
+  arguments: string;
+}
+
+export interface SummaryTextPart {
+  type: 'summary_text';
+  text: string;
+}
+
+/** What a thinking model wrote before its answer. */
+export interface OutputReasoning {
+  id: string;
+  type: 'reasoning';
+  status: ItemStatus;
+  summary: SummaryTextPart[];
+}
+
+/** Items a response may hold. */
+export type OutputItem = OutputMessage | OutputFunctionCall | OutputReasoning;
 
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
@@ -48,8 +85,8 @@ export interface ResponseObject {
   previous_response_id: string | null;
   instructions: string | null;
   output: OutputItem[];
-  tools: unknown[];
-  tool_choice: unknown;
+  tools: FunctionTool[];
+  tool_choice: ToolChoice;
   truncation: 'disabled';
   parallel_tool_calls: boolean;
   text: { format: OutputFormat };
@@ -89,8 +126,13 @@ export interface GenerationRecord {
   sampling: SamplingParameters;
   stop: string[];
   maxOutputTokens: number;
+  /** How the text becomes items; absent: it is one message. */
+  syntax?: OutputSyntax;
   /** What the output is held to; absent: nothing. */
   constraint?: OutputConstraint;
+  /** As GenerationRequest has them. */
+  topLogprobs?: number;
+  shownTokens?: string[];
   /** Digest of the model files the prompt was rendered and tokenised with. */
   modelDigest: string;
   /** How long the model is to stay loaded afterwards, by wish of the request; absent: no wish. */

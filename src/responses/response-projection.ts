@@ -1,9 +1,11 @@
 import type { Tx } from '../database/index.js';
-import { countSnapshotLines, type TaskChange } from '../tasks/index.js';
+import { countSnapshotLines, type SnapshotCount, type TaskChange } from '../tasks/index.js';
 import { closeOpenItems } from './response-fold.js';
 import { indexItems } from './response-items.js';
 import type { OutputItem, ResponseObject, ResponseStatus, ResponseUsage } from './response-object.js';
+import { usage } from './response-usage.js';
 import { storedOutputs } from './stored-output.js';
+import { REASONING_MARK } from './token-log.js';
 
 interface ProjectedRow {
   id: string;
@@ -12,6 +14,8 @@ interface ProjectedRow {
   /** Prompt tokens; null once the generation record has been given up. */
   input_tokens: number | null;
 }
+
+const NOTHING: SnapshotCount = { lines: 0, marked: 0 };
 
 /** One change with all that its snapshot is made of. */
 interface Projected extends TaskChange {
@@ -30,10 +34,11 @@ export async function projectResponses(tx: Tx, changes: TaskChange[]): Promise<{
   const counted = await countSnapshotLines(
     tx,
     projected.filter(({ task }) => task.finishedAt !== null).map(({ task }) => task),
+    REASONING_MARK,
   );
   const snapshots = projected.map((each) => {
     const output = outputs.get(each.task.id) ?? [];
-    return { response: snapshot(each, output, counted.get(each.task.id) ?? 0) };
+    return { response: snapshot(each, output, counted.get(each.task.id) ?? NOTHING) };
   });
   await writeSnapshots(tx, projected, snapshots);
   return snapshots;
@@ -70,7 +75,7 @@ function outputsOf(tx: Tx, projected: Projected[]): Promise<Map<string, OutputIt
   );
 }
 
-function snapshot({ task, event, body, row }: Projected, output: OutputItem[], lines: number): ResponseObject {
+function snapshot({ task, event, body, row }: Projected, output: OutputItem[], counted: SnapshotCount): ResponseObject {
   const status = statusOf(event);
   const ended = task.finishedAt !== null;
   return {
@@ -80,7 +85,7 @@ function snapshot({ task, event, body, row }: Projected, output: OutputItem[], l
     incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
     error: task.error,
     output: ended ? closeOpenItems(output) : output,
-    usage: ended ? usage(row.input_tokens, lines) : null,
+    usage: ended ? usageOf(row.input_tokens, counted) : null,
     lmsp: {
       ...body.lmsp,
       task_status: task.status,
@@ -91,15 +96,8 @@ function snapshot({ task, event, body, row }: Projected, output: OutputItem[], l
 }
 
 /** Tokens of the present start: the prompt's and one for each snapshot line. */
-function usage(inputTokens: number | null, outputTokens: number): ResponseUsage | null {
-  if (inputTokens === null) return null;
-  return {
-    input_tokens: inputTokens,
-    input_tokens_details: { cached_tokens: 0 },
-    output_tokens: outputTokens,
-    output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: inputTokens + outputTokens,
-  };
+function usageOf(inputTokens: number | null, { lines, marked }: SnapshotCount): ResponseUsage | null {
+  return inputTokens === null ? null : usage(inputTokens, lines, marked);
 }
 
 async function writeSnapshots(

@@ -1,10 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PROMPT_CODEC, type ChatMessage, type OutputConstraint, type PromptCodec } from '../inference/index.js';
+import {
+  PROMPT_CODEC,
+  type ChatMessage,
+  type ChatSyntax,
+  type OutputConstraint,
+  type PromptCodec,
+} from '../inference/index.js';
 import type { ModelRecord } from '../models/index.js';
 import type { JsonObject } from '../tasks/index.js';
 import { Conversations } from './conversations.js';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
-import { givenItems, inputItems, referencesIn } from './input-items.js';
+import { givenItems, inputItems, referencesIn, requireCalls } from './input-items.js';
 import { promptMessages } from './prompt-messages.js';
 
 /** `chat`: the input is a conversation, for the model's template. `raw`: it is one text and the prompt itself. */
@@ -16,6 +22,8 @@ export interface PromptTarget {
   responseId: string;
   model: ModelRecord;
   form: PromptForm;
+  /** Functions as templates take them; null: none. */
+  tools: readonly object[] | null;
 }
 
 /** What a model is given for a request. */
@@ -25,7 +33,11 @@ export interface ResponsePrompt {
   /** Stored responses that parts of the prompt are taken from. */
   references: string[];
   promptIds: number[];
+  /** Null for a raw prompt: its answer is text. */
+  syntax: ChatSyntax | null;
 }
+
+type PromptFields = Pick<CreateResponseDto, 'input' | 'instructions' | 'previous_response_id' | 'reasoning'>;
 
 /** Resolves what a request refers to, renders it and counts its tokens (WIRE B3, order of work). Writes nothing. */
 @Injectable()
@@ -39,17 +51,15 @@ export class ResponsePrompts {
    * Throws DomainError naming the field: invalid_value, previous_response_not_found, item_not_found, request_too_large,
    * context_length_exceeded.
    */
-  async prompt(
-    dto: Pick<CreateResponseDto, 'input' | 'instructions' | 'previous_response_id'>,
-    { clientId, responseId, model, form }: PromptTarget,
-  ): Promise<ResponsePrompt> {
+  async prompt(dto: PromptFields, { clientId, responseId, model, form, tools }: PromptTarget): Promise<ResponsePrompt> {
     const given = givenItems(dto.input);
     const earlier = await this.conversations.before(dto.previous_response_id, clientId);
     const referenced = await this.conversations.items(referencesIn(given), clientId);
     const input = inputItems(given, responseId, referenced.items);
+    requireCalls(earlier.items, input);
     const messages = promptMessages([...earlier.items, ...input], dto.instructions);
-    const promptIds = await this.promptIds(model, messages, form);
-    return { input, references: [...earlier.responseIds, ...referenced.responseIds], promptIds };
+    const references = [...earlier.responseIds, ...referenced.responseIds];
+    return { input, references, ...(await this.encoded(messages, dto, { model, form, tools })) };
   }
 
   /** Throws DomainError unsupported_value or invalid_value naming what in the schema cannot be enforced. */
@@ -57,11 +67,22 @@ export class ResponsePrompts {
     await this.codec.checkConstraint(model.directory, constraint, places);
   }
 
-  private promptIds(model: ModelRecord, messages: ChatMessage[], form: PromptForm): Promise<number[]> {
+  private async encoded(
+    messages: ChatMessage[],
+    { reasoning }: PromptFields,
+    { model, form, tools }: Pick<PromptTarget, 'model' | 'form' | 'tools'>,
+  ): Promise<Pick<ResponsePrompt, 'promptIds' | 'syntax'>> {
     const { directory, contextLength } = model;
     const room = contextLength === null ? {} : { mostTokens: contextLength - 1 };
-    if (form === 'chat') return this.codec.encodeChat(directory, messages, room);
-    const prompt = messages.map(({ content }) => content).join('');
-    return this.codec.encodeText(directory, prompt, { asPrompt: true, ...room });
+    if (form === 'raw') {
+      const prompt = messages.map(({ content }) => content).join('');
+      return { promptIds: await this.codec.encodeText(directory, prompt, { asPrompt: true, ...room }), syntax: null };
+    }
+    const { ids, syntax } = await this.codec.encodeChat(directory, messages, {
+      ...room,
+      ...(tools && { tools }),
+      ...(reasoning?.effort === 'none' && { thinking: false }),
+    });
+    return { promptIds: ids, syntax };
   }
 }

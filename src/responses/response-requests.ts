@@ -8,9 +8,10 @@ import type { OnRestart } from '../tasks/index.js';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
 import { metadataOf } from './metadata.js';
 import { newResponse } from './new-response.js';
-import { formatConstraint, outputFormat } from './output-format.js';
+import { outputConstraint, outputReading } from './output-form.js';
 import { randomSeed, samplingOf, stopsOf } from './request-sampling.js';
 import { ResponsePrompts, type PromptForm } from './response-prompts.js';
+import { templateTools, toolUseOf } from './tool-use.js';
 import { taskIdOf, type ResponseDraft } from './response-store.js';
 
 /** From a checked body to all that the response and its generation will ever need; writes nothing (WIRE B3, order of work). */
@@ -37,12 +38,14 @@ export class ResponseRequests {
     const policy = this.policyOf(dto);
     const stop = stopsOf(dto.stop);
     const metadata = metadataOf(dto.metadata);
+    const tools = toolUseOf(dto);
     const id = `resp_${identifierSuffix()}`;
     const model = await this.catalogue.usable(dto.model);
     const sampling = samplingOf(dto, await this.defaults.of(model));
-    const { input, references, promptIds } = await this.prompts.prompt(dto, { clientId, responseId: id, model, form });
-    const held = formatConstraint(outputFormat(dto));
-    if (held) await this.prompts.checkConstraint(model, held.constraint, [held.place]);
+    const target = { clientId, responseId: id, model, form, tools: templateTools(tools) };
+    const { input, references, promptIds, syntax } = await this.prompts.prompt(dto, target);
+    const held = outputConstraint(dto, tools, syntax);
+    if (held) await this.prompts.checkConstraint(model, held.constraint, held.places);
     const seed = dto.seed ?? randomSeed();
     return {
       clientId,
@@ -57,6 +60,7 @@ export class ResponseRequests {
         metadata,
         seed,
         sampling,
+        tools,
         createdAt: Date.now(),
       }),
       generation: {
@@ -65,6 +69,7 @@ export class ResponseRequests {
         sampling,
         stop,
         maxOutputTokens: outputLimit(dto, model, promptIds.length),
+        ...outputReading(tools, syntax),
         ...(held && { constraint: held.constraint }),
         modelDigest: model.digest ?? '',
         ...(dto.keep_alive_seconds != null && { keepAliveSeconds: dto.keep_alive_seconds }),

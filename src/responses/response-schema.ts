@@ -2,6 +2,7 @@ import {
   anything,
   boolean,
   constant,
+  either,
   integer,
   listOf,
   mapOf,
@@ -19,6 +20,9 @@ import { MESSAGE_ROLES } from './dto/input-message.dto.js';
 const ITEM_STATUSES = ['in_progress', 'completed', 'incomplete'] as const;
 const STATUSES = ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] as const;
 
+const TOKEN = { token: text(), bytes: listOf(integer()), logprob: number('Natural logarithm of its probability') };
+const LOGPROB = object({ ...TOKEN, top_logprobs: listOf(object(TOKEN)) });
+
 const OUTPUT_MESSAGE = named(
   'OutputMessage',
   object({
@@ -27,10 +31,40 @@ const OUTPUT_MESSAGE = named(
     role: constant('assistant'),
     status: oneOfWords(ITEM_STATUSES),
     content: listOf(
-      object({ type: constant('output_text'), text: text(), annotations: listOf({}), logprobs: listOf({}) }),
+      object({ type: constant('output_text'), text: text(), annotations: listOf({}), logprobs: listOf(LOGPROB) }),
     ),
   }),
 );
+
+const FUNCTION_CALL = named(
+  'OutputFunctionCall',
+  object({
+    id: text('`fc_…`'),
+    type: constant('function_call'),
+    status: oneOfWords(ITEM_STATUSES),
+    call_id: text('`call_…`; the output of the call names it'),
+    name: text(),
+    arguments: text('JSON'),
+  }),
+);
+
+const REASONING = named(
+  'OutputReasoning',
+  object({
+    id: text('`rs_…`'),
+    type: constant('reasoning'),
+    status: oneOfWords(ITEM_STATUSES),
+    summary: listOf(object({ type: constant('summary_text'), text: text() })),
+  }),
+);
+
+const FUNCTION_TOOL = object({
+  type: constant('function'),
+  name: text(),
+  description: nullable(text()),
+  parameters: nullable({ type: 'object' }),
+  strict: boolean(),
+});
 
 const USAGE = object({
   input_tokens: integer(),
@@ -54,8 +88,8 @@ export const RESPONSE = named(
     model: text(),
     previous_response_id: nullable(text()),
     instructions: nullable(text()),
-    output: listOf(OUTPUT_MESSAGE),
-    tools: listOf({}),
+    output: listOf(either([OUTPUT_MESSAGE, FUNCTION_CALL, REASONING])),
+    tools: listOf(FUNCTION_TOOL),
     tool_choice: anything('As given'),
     truncation: constant('disabled'),
     parallel_tool_calls: boolean(),
@@ -91,5 +125,15 @@ export const RESPONSE = named(
 export const INPUT_ITEM = named('InputItem', {
   type: 'object',
   required: ['id', 'type'],
-  properties: { id: text(), type: text(), role: oneOfWords(MESSAGE_ROLES), content: listOf({ type: 'object' }) },
+  properties: {
+    id: text(),
+    type: text('`message`, `function_call`, `function_call_output` or `reasoning`'),
+    role: oneOfWords(MESSAGE_ROLES),
+    content: listOf({ type: 'object' }),
+    call_id: text(),
+    name: text(),
+    arguments: text(),
+    output: either([text(), listOf({ type: 'object' })]),
+    summary: listOf({ type: 'object' }),
+  },
 });

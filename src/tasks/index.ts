@@ -27,6 +27,7 @@ export {
   readEventsOfMany,
   readSnapshot,
   type Queryable,
+  type SnapshotCount,
   type StoredEvent,
 } from './task-log.js';
 export { TaskQueries, type Lane, type TaskPageRequest } from './task-queries.js';

@@ -63,20 +63,28 @@ export async function readSnapshot(from: Queryable, taskId: string, startCount: 
   return rows.flatMap((row) => row.payload.split('\n'));
 }
 
-/** How many snapshot lines the present start of each task has, by task id; one that has none is left out. */
+export interface SnapshotCount {
+  lines: number;
+  /** How often the mark stands in them. */
+  marked: number;
+}
+
+/** What the present start of each task has in snapshot lines, by task id; one that has none is left out. */
 export async function countSnapshotLines(
   from: Queryable,
   tasks: { id: string; startCount: number }[],
-): Promise<Map<string, number>> {
+  mark: string,
+): Promise<Map<string, SnapshotCount>> {
   if (tasks.length === 0) return new Map();
-  const rows = await from.query<{ task_id: string; lines: number }>(
-    `select s.task_id, sum(1 + length(s.payload) - length(replace(s.payload, char(10), ''))) as lines
+  const rows = await from.query<SnapshotCount & { task_id: string }>(
+    `select s.task_id, sum(1 + length(s.payload) - length(replace(s.payload, char(10), ''))) as lines,
+       sum(length(s.payload) - length(replace(s.payload, ?, ''))) as marked
      from json_each(?) as given cross join task_snapshots as s
        on s.task_id = given.value->>'id' and s.start_count = given.value->>'startCount'
      group by s.task_id`,
-    [JSON.stringify(tasks.map(({ id, startCount }) => ({ id, startCount })))],
+    [mark, JSON.stringify(tasks.map(({ id, startCount }) => ({ id, startCount })))],
   );
-  return new Map(rows.map(({ task_id, lines }) => [task_id, lines]));
+  return new Map(rows.map(({ task_id, lines, marked }) => [task_id, { lines, marked }]));
 }
 
 /** The JSON text of an event: type and number first, then the payload's own fields. */

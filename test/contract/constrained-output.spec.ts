@@ -34,9 +34,8 @@ describe('an output that is held to a form', () => {
   beforeAll(async () => {
     codec = realCodec();
     model = await realEngine().open(POCKET);
-    promptIds = await codec.encodeChat(POCKET.directory, [
-      { role: 'user', content: 'Tell me about a person as JSON.' },
-    ]);
+    const messages = [{ role: 'user' as const, content: 'Tell me about a person as JSON.' }];
+    promptIds = (await codec.encodeChat(POCKET.directory, messages)).ids;
   });
   afterAll(async () => {
     await model.close();

@@ -47,7 +47,7 @@ function answersRightly(directory: string, kvMode: 'in-place' | 'copying'): void
   it('renders and tokenises all 14 conversations as recorded', async () => {
     expect(reference.items).toHaveLength(14);
     for (const { name, messages, prompt_ids: ids } of reference.items) {
-      expect(await codec.encodeChat(directory, messages), name).toEqual(ids);
+      expect((await codec.encodeChat(directory, messages)).ids, name).toEqual(ids);
     }
   });
 

@@ -218,9 +218,7 @@ describe('what POST /v1/responses refuses', () => {
     [{ input: message([{ type: 'input_text' }]) }, 400, 'missing_required_parameter', 'input[0].content[0].text'],
     // known, not supported (WIRE B0, B3)
     [{ input: message([{ type: 'input_image' }]) }, 400, 'unsupported_value', 'input[0].content[0].type'],
-    [{ input: [{ type: 'function_call_output' }] }, 400, 'unsupported_value', 'input[0].type'],
-    [{ tools: [{ type: 'function' }] }, 400, 'unsupported_parameter', 'tools'],
-    [{ tool_choice: 'required' }, 400, 'unsupported_parameter', 'tool_choice'],
+    [{ input: [{ type: 'computer_call' }] }, 400, 'unsupported_value', 'input[0].type'],
     [{ previous_response_id: 'resp_1' }, 400, 'previous_response_not_found', 'previous_response_id'],
     [{ previous_response_id: 1 }, 400, 'invalid_type', 'previous_response_id'],
     [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 400, 'item_not_found', 'input[0].id'],

@@ -15,7 +15,7 @@ import {
   type PromptCodec,
 } from '../../src/inference/index.js';
 import { checkConstraint } from '../../src/inference/text/check-constraint.js';
-import { decode, encode, openModelText } from '../../src/inference/text/model-text.js';
+import { decode, encode, encodeChat, openModelText } from '../../src/inference/text/model-text.js';
 import type { EncodeJob } from '../../src/inference/text/text-protocol.js';
 import { Notices, type NoticeTypes } from '../../src/notices/index.js';
 import { describeApi } from '../../src/openapi/index.js';
@@ -31,7 +31,8 @@ const encodeHere = async (job: EncodeJob): Promise<number[]> => encode(await ope
 
 /** The product's own templates and tokenizer, in this process. */
 export const inlineCodec: PromptCodec = {
-  encodeChat: (directory, messages, options) => encodeHere({ kind: 'chat', directory, messages, ...options }),
+  encodeChat: async (directory, messages, options) =>
+    encodeChat(await openModelText(directory), { kind: 'chat', directory, messages, ...options }),
   encodeText: (directory, text, options) => encodeHere({ kind: 'text', directory, text, ...options }),
   decode: async (directory, tokens) => decode(await openModelText(directory), tokens),
   checkConstraint: async (directory, constraint, places) => {

@@ -10,7 +10,9 @@ export interface ItemPayload {
   id: string;
   type: string;
   status: string;
-  content: PartPayload[];
+  content?: PartPayload[];
+  summary?: PartPayload[];
+  arguments?: string;
 }
 
 /** An event about the output. */
@@ -23,9 +25,18 @@ export interface OutputEvent {
   part?: PartPayload;
   delta?: string;
   text?: string;
+  arguments?: string;
 }
 
+/** The words of each kind of item: what its part, its text and the joined text are called in its events. */
+const KINDS: Record<string, { part: string | null; text: string }> = {
+  message: { part: 'content_part', text: 'output_text' },
+  reasoning: { part: 'reasoning_summary_part', text: 'reasoning_summary_text' },
+  function_call: { part: null, text: 'function_call_arguments' },
+};
+
 interface Item {
+  kind: string;
   id: string;
   /** Null until its part was added. */
   text: string | null;
@@ -70,38 +81,53 @@ export class OutputModel {
     );
     const id = item?.id ?? '';
     this.faults.unless(!this.formerIds.has(id), 'B0', `${at} uses the item id of an earlier start again`);
-    this.items.push({ id, text: null, textDone: false, partDone: false, done: null });
+    const kind = item?.type ?? '';
+    const { part = null } = KINDS[kind] ?? {};
+    this.faults.unless(kind in KINDS, 'B5', `${at} adds a ${kind}`);
+    this.items.push({
+      kind,
+      id,
+      text: part === null ? '' : null,
+      textDone: false,
+      partDone: part === null,
+      done: null,
+    });
   }
 
   private change(item: Item, event: OutputEvent, at: string): void {
     const open = item.text !== null && !item.textDone;
+    const { part = null, text = '' } = KINDS[item.kind] ?? {};
     switch (event.type) {
-      case 'response.content_part.added':
+      case `response.${part}.added`:
         this.faults.unless(item.text === null, 'invariant 5', `${at} adds the part twice`);
         item.text = event.part?.text ?? '';
         return;
-      case 'response.output_text.delta':
+      case `response.${text}.delta`:
         this.faults.unless(open, 'invariant 5', `${at} has no open part`);
         this.faults.unless((event.delta ?? '') !== '', 'invariant 8', `${at} is empty`);
         item.text = (item.text ?? '') + (event.delta ?? '');
         return;
-      case 'response.output_text.done':
+      case `response.${text}.done`:
         this.faults.unless(open, 'invariant 5', `${at} has no open part`);
-        this.faults.unless(event.text === item.text, 'invariant 6', `${at} is not the joined deltas`);
+        this.faults.unless(
+          (event.text ?? event.arguments) === item.text,
+          'invariant 6',
+          `${at} is not the joined deltas`,
+        );
         item.textDone = true;
         return;
-      case 'response.content_part.done':
+      case `response.${part}.done`:
         this.faults.unless(item.textDone && !item.partDone, 'invariant 5', `${at} is out of order`);
         this.faults.unless(event.part?.text === item.text, 'invariant 6', `${at} is not the joined deltas`);
         item.partDone = true;
         return;
       case 'response.output_item.done':
-        this.faults.unless(item.partDone, 'invariant 5', `${at} is out of order`);
+        this.faults.unless(item.partDone && item.textDone, 'invariant 5', `${at} is out of order`);
         this.faults.unless(joined(event.item) === item.text, 'invariant 6', `${at} is not the joined deltas`);
         item.done = event.item?.status ?? '';
         return;
       default:
-        this.faults.unless(false, 'B5', `${at} is no event of a text response`);
+        this.faults.unless(false, 'B5', `${at} is no event of a ${item.kind}`);
     }
   }
 
@@ -126,10 +152,12 @@ export class OutputModel {
     if (ends) this.end(type, at);
   }
 
+  /** A call that was written to its end may stand before the limit, or before an end that came too early. */
   private end(type: string, at: string): void {
     const last = this.items.at(-1);
     const expected = type === 'response.completed' ? 'completed' : 'incomplete';
-    this.faults.unless(last?.done === expected, 'invariant 10', `the last item of ${at} is ${last?.done ?? 'open'}`);
+    const right = last?.kind === 'function_call' ? last.done !== null : last?.done === expected;
+    this.faults.unless(right, 'invariant 10', `the last item of ${at} is ${last?.done ?? 'open'}`);
   }
 }
 
@@ -140,6 +168,7 @@ function statusOf(item: Item, type: string): string {
 }
 
 function joined(item: ItemPayload | undefined): string | null {
-  if (!item || item.content.length === 0) return null;
-  return item.content.map((part) => part.text).join('');
+  if (item?.arguments !== undefined) return item.arguments;
+  const parts = item?.content ?? item?.summary ?? [];
+  return parts.length === 0 ? null : parts.map((part) => part.text).join('');
 }

@@ -181,6 +181,7 @@ export class ResponseLab {
       metadata: {},
       seed: generation.seed,
       sampling: generation.sampling,
+      tools: { tools: [], choice: 'auto' as const },
       createdAt: Date.now(),
     };
     const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] }];

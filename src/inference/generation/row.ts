@@ -33,10 +33,10 @@ export class Row {
     decoder: TokenDecoder,
     contextLength: number,
   ) {
-    const { promptIds, stop, maxOutputTokens, constraint, replay = [] } = request;
+    const { promptIds, stop, maxOutputTokens, constraint, shownTokens, replay = [] } = request;
     this.history = new TokenHistory(promptIds);
     const room = contextLength - promptIds.length;
-    this.assembler = new TextAssembler(decoder, stop, Math.min(maxOutputTokens, room));
+    this.assembler = new TextAssembler(decoder, stop, Math.min(maxOutputTokens, room), shownTokens);
     this.constrained = constraint ? constrain(decoder, constraint) : null;
     this.rebuilt = replay.map(({ tokenId }) => {
       const { text, finish } = this.assemble(tokenId);

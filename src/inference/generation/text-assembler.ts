@@ -9,8 +9,10 @@ export interface TokenDecoder {
   decode: Decode;
   /** Any of these ends the output. */
   readonly endTokenIds: ReadonlySet<number>;
-  /** Special tokens: counted, never part of the text. */
+  /** Special tokens: counted, and part of the text only where a request has them shown. */
   readonly hiddenTokenIds: ReadonlySet<number>;
+  /** How a special token is spelt. */
+  spelling?(tokenId: number): string | undefined;
   /** Highest known id + 1; the model's vocabulary may be padded beyond it. */
   readonly size: number;
   /** What its tokens are written as; absent where nobody asks for constraints or log probabilities. */
@@ -39,6 +41,7 @@ export class TextAssembler {
     private readonly decoder: TokenDecoder,
     stop: readonly string[],
     private readonly limit: number,
+    private readonly shown: readonly string[] = [],
   ) {
     this.detokeniser = new Detokeniser(decoder.decode);
     this.scanner = new StopScanner(stop);
@@ -59,7 +62,12 @@ export class TextAssembler {
 
   private decodeNext(tokenId: number, ended: boolean, last: boolean): string {
     const hidden = ended || this.decoder.hiddenTokenIds.has(tokenId);
-    const text = hidden ? '' : this.detokeniser.push(tokenId);
+    const text = hidden ? this.shownText(tokenId) : this.detokeniser.push(tokenId);
     return last ? text + this.detokeniser.flush() : text;
+  }
+
+  private shownText(tokenId: number): string {
+    const spelling = this.decoder.spelling?.(tokenId);
+    return spelling !== undefined && this.shown.includes(spelling) ? this.detokeniser.flush() + spelling : '';
   }
 }

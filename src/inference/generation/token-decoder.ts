@@ -70,6 +70,7 @@ export async function loadTokenDecoder(directory: string): Promise<TokenDecoder 
     decode: (ids) => tokenizer.decode(ids, { skip_special_tokens: true, clean_up_tokenization_spaces: false }),
     endTokenIds,
     hiddenTokenIds,
+    spelling: (id) => tokenizer.get_added_tokens_decoder().get(id)?.content,
     size,
     vocabulary: new Vocabulary(tokenizer, content, endTokenIds),
     warnings: endTokenIds.size > 0 ? [] : ['the model names no end token: every output runs to its token limit'],

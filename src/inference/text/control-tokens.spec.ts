@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ChatMessage } from '../prompt-codec.js';
-import { encode, openModelText, type ModelText } from './model-text.js';
+import { encodeChat, openModelText, type ModelText } from './model-text.js';
 
 const POCKET = new URL('../../../models/pocket/', import.meta.url).pathname;
 const START = '<|im_start|>';
@@ -11,7 +11,8 @@ beforeAll(async () => {
   model = await openModelText(POCKET);
 });
 
-const idsOf = (...messages: ChatMessage[]): number[] => encode(model, { kind: 'chat', directory: POCKET, messages });
+const idsOf = (...messages: ChatMessage[]): number[] =>
+  encodeChat(model, { kind: 'chat', directory: POCKET, messages }).ids;
 const whole = (ids: number[]): string =>
   model.tokenizer.decode(ids, { skip_special_tokens: false, clean_up_tokenization_spaces: false });
 const controls = (ids: number[]): number => {
@@ -44,9 +45,9 @@ describe('what a client writes', () => {
   it('nor in the description of a tool', () => {
     const messages: ChatMessage[] = [{ role: 'user', content: 'Hello' }];
     const tools = [{ type: 'function', name: `${END}${START}`, description: START }];
-    const ids = encode(model, { kind: 'chat', directory: POCKET, messages, tools });
+    const ids = encodeChat(model, { kind: 'chat', directory: POCKET, messages, tools }).ids;
     expect(controls(ids)).toBe(
-      controls(encode(model, { kind: 'chat', directory: POCKET, messages, tools: [{ name: 'x' }] })),
+      controls(encodeChat(model, { kind: 'chat', directory: POCKET, messages, tools: [{ name: 'x' }] }).ids),
     );
   });
 

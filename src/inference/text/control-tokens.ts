@@ -42,14 +42,15 @@ export class ControlTokens {
 
   mark({ messages, tools }: ClientTexts): MarkedTexts {
     const all = JSON.stringify([messages, tools ?? []]);
-    const texts = [...messages.map(({ content }) => content), ...stringsOf(tools ?? [])];
+    const texts = stringsOf([messages, tools ?? []]);
     if (!texts.some((text) => this.all?.test(text))) return { messages, tools, mark: null };
     let code = FIRST_MARK;
     while (all.includes(String.fromCodePoint(code))) code++;
     const mark = String.fromCodePoint(code);
-    const marked = messages.map((message) => {
-      const tokens = message.role === 'assistant' ? this.special : this.all;
-      return { ...message, content: broken(message.content, tokens, mark) };
+    const marked = messages.map(({ role, content, ...others }) => {
+      const tokens = role === 'assistant' ? this.special : this.all;
+      const rest = mapStrings(others, (text) => broken(text, this.all, mark));
+      return { role, content: broken(content, tokens, mark), ...rest };
     });
     return { messages: marked, tools: tools && mapStrings(tools, (text) => broken(text, this.all, mark)), mark };
   }

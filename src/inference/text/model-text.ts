@@ -4,7 +4,10 @@ import { Template } from '@huggingface/jinja';
 import { DomainError } from '../../errors/index.js';
 import { readTokenizer, type Tokenizer } from '../generation/token-decoder.js';
 import { ControlTokens, type ClientTexts } from './control-tokens.js';
-import type { EncodeJob } from './text-protocol.js';
+import type { EncodedChat, ChatSyntax } from '../prompt-codec.js';
+import { chatSyntaxOf, opensReasoning } from './chat-syntax.js';
+import type { ChatJob, EncodeJob } from './text-protocol.js';
+import { toldInText } from './tool-text.js';
 import { leastTokens, longestToken } from './token-bound.js';
 
 const FILES = ['tokenizer.json', 'tokenizer_config.json', 'chat_template.jinja'];
@@ -21,6 +24,9 @@ export interface ModelText {
   controlTokens: ControlTokens;
   /** Of tokenizer.json. */
   content: Record<string, unknown>;
+  syntax: ChatSyntax;
+  /** The template tells the model of functions and calls itself. */
+  knowsTools: boolean;
   /** Bytes of text that one token stands for at most; null: unknown. */
   longestToken: number | null;
   /** What the tokenizer puts before a prompt, if anything. */
@@ -29,18 +35,22 @@ export interface ModelText {
 
 const cache = new Map<string, ModelText>();
 
-/** Token ids of a job's text. Throws DomainError. */
+/** Token ids of a text. Throws DomainError. */
 export function encode(model: ModelText, job: EncodeJob): number[] {
-  if (job.kind === 'text') {
-    refuseFarTooLong(job.text, model, job.mostTokens);
-    const ids = model.controlTokens.encode(job.text, null);
-    const { startToken } = model;
-    return job.asPrompt && startToken !== null && ids[0] !== startToken ? [startToken, ...ids] : ids;
-  }
+  refuseFarTooLong(job.text, model, job.mostTokens);
+  const ids = model.controlTokens.encode(job.text, null);
+  const { startToken } = model;
+  return job.asPrompt && startToken !== null && ids[0] !== startToken ? [startToken, ...ids] : ids;
+}
+
+/** Token ids of messages, with what the template tells of the answer's form. Throws DomainError. */
+export function encodeChat(model: ModelText, job: ChatJob): EncodedChat {
   const { mark, ...texts } = model.controlTokens.mark(job);
-  const text = render(model, texts);
+  const text = render(model, model.knowsTools ? texts : toldInText(texts), job.thinking);
   refuseFarTooLong(text, model, job.mostTokens);
-  return model.controlTokens.encode(text, mark);
+  const { reasoning } = model.syntax;
+  const syntax = { ...model.syntax, reasoning: reasoning && opensReasoning(text) ? 'open' : reasoning } as const;
+  return { ids: model.controlTokens.encode(text, mark), syntax };
 }
 
 /** Text of token ids, special ones as they are spelt. Throws DomainError naming the one that is none. */
@@ -64,7 +74,7 @@ function refuseFarTooLong(text: string, model: ModelText, mostTokens: number | u
   );
 }
 
-function render(model: ModelText, { messages, tools }: ClientTexts): string {
+function render(model: ModelText, { messages, tools }: ClientTexts, thinking: boolean | undefined): string {
   if (model.template === null)
     throw new DomainError('invalid_value', 'this model has no chat template', { param: 'input' });
   try {
@@ -72,6 +82,7 @@ function render(model: ModelText, { messages, tools }: ClientTexts): string {
       ...model.specialTokens,
       messages,
       ...(tools && { tools }),
+      ...(thinking !== undefined && { enable_thinking: thinking }),
       add_generation_prompt: true,
     });
   } catch (cause) {
@@ -119,6 +130,7 @@ async function read(directory: string, stamp: string): Promise<ModelText> {
       stamp,
       tokenizer,
       template,
+      ...chatSyntaxOf(source ?? ''),
       specialTokens,
       content,
       controlTokens: new ControlTokens(tokenizer),

@@ -1,11 +1,12 @@
 import type { ErrorCode } from '../../errors/index.js';
 import type { OutputConstraint } from '../output-constraint.js';
-import type { ChatMessage, ChatOptions, TextOptions } from '../prompt-codec.js';
+import type { ChatMessage, ChatOptions, EncodedChat, TextOptions } from '../prompt-codec.js';
+
+/** Messages to be rendered and turned into token ids. */
+export type ChatJob = { kind: 'chat'; directory: string; messages: ChatMessage[] } & ChatOptions;
 
 /** One text to be turned into token ids. */
-export type EncodeJob =
-  | ({ kind: 'chat'; directory: string; messages: ChatMessage[] } & ChatOptions)
-  | ({ kind: 'text'; directory: string; text: string } & TextOptions);
+export type EncodeJob = { kind: 'text'; directory: string; text: string } & TextOptions;
 
 export interface DecodeJob {
   kind: 'decode';
@@ -21,7 +22,7 @@ export interface ConstraintJob {
   places: readonly string[];
 }
 
-export type TextJob = EncodeJob | DecodeJob | ConstraintJob;
+export type TextJob = ChatJob | EncodeJob | DecodeJob | ConstraintJob;
 
 /** Message to a text worker; the next one follows after its result. */
 export interface ToTextWorker {
@@ -29,7 +30,7 @@ export interface ToTextWorker {
   limitMs: number;
 }
 
-/** Token ids of an EncodeJob, the text of a DecodeJob, nothing of a ConstraintJob. */
-export type TextValue = number[] | string | null;
+/** Of a ChatJob, an EncodeJob, a DecodeJob, a ConstraintJob. */
+export type TextValue = EncodedChat | number[] | string | null;
 
 export type TextResult = { value: TextValue } | { error: { code: ErrorCode; message: string; param: string | null } };

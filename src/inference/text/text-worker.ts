@@ -3,7 +3,7 @@ import { createContext, Script } from 'node:vm';
 import { DomainError } from '../../errors/index.js';
 import { endWithParent } from '../process/end-with-parent.js';
 import { checkConstraint } from './check-constraint.js';
-import { decode, encode, openModelText, type ModelText } from './model-text.js';
+import { decode, encode, encodeChat, openModelText, type ModelText } from './model-text.js';
 import type { TextJob, TextResult, TextValue, ToTextWorker } from './text-protocol.js';
 
 endWithParent();
@@ -22,6 +22,8 @@ function within<T>(limitMs: number, work: () => T): T {
 
 function valueOf(model: ModelText, job: TextJob): TextValue {
   switch (job.kind) {
+    case 'chat':
+      return encodeChat(model, job);
     case 'decode':
       return decode(model, job.tokens);
     case 'constraint':

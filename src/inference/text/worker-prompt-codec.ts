@@ -1,6 +1,6 @@
 import { DomainError, ServiceStopping } from '../../errors/index.js';
 import type { OutputConstraint } from '../output-constraint.js';
-import type { ChatMessage, ChatOptions, PromptCodec, TextOptions } from '../prompt-codec.js';
+import type { ChatMessage, ChatOptions, EncodedChat, PromptCodec, TextOptions } from '../prompt-codec.js';
 import { TextProcess } from './text-process.js';
 import type { TextJob, TextResult, TextValue } from './text-protocol.js';
 
@@ -38,7 +38,7 @@ export class WorkerPromptCodec implements PromptCodec {
     this.seats = Array.from({ length: options.workers }, () => ({ worker: null, task: null }));
   }
 
-  encodeChat(directory: string, messages: ChatMessage[], options: ChatOptions = {}): Promise<number[]> {
+  encodeChat(directory: string, messages: ChatMessage[], options: ChatOptions = {}): Promise<EncodedChat> {
     return this.submit({ kind: 'chat', directory, messages, ...options });
   }
 

@@ -14,8 +14,9 @@ import {
 } from 'class-validator';
 import { IsTextOrList, Nested, Rule, Unsupported, UNSUPPORTED_VALUE } from '../../http/index.js';
 import { KeepAliveField } from '../../models/index.js';
-import { mapOf, Meaning, nullable, text } from '../../openapi/index.js';
+import { constant, either, listOf, mapOf, Meaning, nullable, object, oneOfWords, text } from '../../openapi/index.js';
 import { ON_RESTART_POLICIES, type OnRestart } from '../../tasks/index.js';
+import { FunctionToolDto } from './function-tool.dto.js';
 import { INPUT_ITEMS, type InputItemDto } from './input-item.dto.js';
 import { ReasoningDto, TextOptionsDto } from './output-options.dto.js';
 import { SamplingDto } from './sampling.dto.js';
@@ -23,6 +24,13 @@ import { SamplingDto } from './sampling.dto.js';
 const LOGPROBS = 'message.output_text.logprobs';
 const TIERS = ['auto', 'default', 'flex', 'scale', 'priority'];
 
+const FUNCTION = object({ type: constant('function'), name: text() });
+const ALLOWED = object({
+  type: constant('allowed_tools'),
+  mode: oneOfWords(['auto', 'required']),
+  tools: listOf(FUNCTION),
+});
+const TOOL_CHOICE = nullable(either([oneOfWords(['none', 'auto', 'required']), FUNCTION, ALLOWED]));
 const METADATA = nullable(mapOf(text()));
 
 /** Body of POST /v1/responses (WIRE B3). Null means absent in every optional field. */
@@ -51,6 +59,31 @@ export class CreateResponseDto extends SamplingDto {
   @MaxLength(256)
   @Meaning('A response of yours to go on from: its input and output come before this input, its instructions do not')
   previous_response_id?: string | null;
+
+  // What the model may call.
+
+  @IsOptional()
+  @IsArray()
+  @Nested(() => FunctionToolDto)
+  @Meaning('Functions of yours; the answer has their calls, and you send what they return with the next request')
+  tools?: FunctionToolDto[] | null;
+
+  /** Checked in `tool-use.ts`. */
+  @IsOptional()
+  @Rule('isTextOrObject', 'must be a string or an object', (value) => ['string', 'object'].includes(typeof value))
+  @Meaning('Whether there must be a call, or of which functions', TOOL_CHOICE)
+  tool_choice?: unknown;
+
+  @IsOptional()
+  @IsBoolean()
+  @Meaning('False: one call at most')
+  parallel_tool_calls?: boolean | null;
+
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Meaning('Calls at most: the answer ends before a further one')
+  max_tool_calls?: number | null;
 
   // How it runs.
 
@@ -140,21 +173,6 @@ export class CreateResponseDto extends SamplingDto {
   @IsOptional()
   @IsIn(['disabled'], UNSUPPORTED_VALUE)
   truncation?: 'disabled' | null;
-
-  @IsOptional()
-  @IsBoolean()
-  parallel_tool_calls?: boolean | null;
-
-  @IsOptional()
-  @IsInt()
-  @Min(1)
-  max_tool_calls?: number | null;
-
-  @Unsupported((value) => Array.isArray(value) && value.length === 0)
-  tools?: [] | null;
-
-  @Unsupported((value) => value === 'auto' || value === 'none')
-  tool_choice?: 'auto' | 'none' | null;
 
   @Unsupported((value) => value === 0)
   top_logprobs?: 0 | null;

@@ -5,6 +5,7 @@ import { taskIdOf } from '../../../src/responses/response-store.js';
 import { LIFECYCLE_EVENTS } from '../../../src/tasks/task-transitions.js';
 import { readSnapshot } from '../../../src/tasks/task-log.js';
 import { BROKEN, type FakeEngineOptions } from '../../support/fake-engine.js';
+import { outputText } from '../../support/output-text.js';
 import { ResponseLab, type ResponseOptions } from '../../support/response-lab.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -60,10 +61,6 @@ async function run(engine: FakeEngineOptions, options: ResponseOptions = {}): Pr
   return [id, await lab.ended(id)];
 }
 
-function text(response: ResponseObject): string {
-  return response.output.map((item) => item.content.map((part) => part.text).join('')).join('');
-}
-
 describe('a response through its life', () => {
   it('invariant 3: completed: the snapshot equals the stored response, text and usage are as generated', async () => {
     const [id, response] = await run({ tokens: () => ['Hel', 'lo', '!'] });
@@ -77,7 +74,7 @@ describe('a response through its life', () => {
       lmsp: { task_status: 'completed', attempt: 1 },
     });
     expect(response.completed_at).not.toBeNull();
-    expect(text(response)).toBe('Hello!');
+    expect(outputText(response)).toBe('Hello!');
     expect(await snapshotsHold(id)).toEqual(response);
     expect(await readSnapshot(lab.tasks.store.reader, taskIdOf(id), 0)).toHaveLength(4);
   });
@@ -92,7 +89,7 @@ describe('a response through its life', () => {
       usage: { output_tokens: 2 },
       lmsp: { task_status: 'completed' },
     });
-    expect(text(response)).toBe('ab');
+    expect(outputText(response)).toBe('ab');
     expect((await payloads(id)).at(-2)).toContain('response.output_item.done');
     await snapshotsHold(id);
   });
@@ -105,7 +102,7 @@ describe('a response through its life', () => {
       completed_at: null,
       output: [{ status: 'incomplete' }],
     });
-    expect(text(response)).toBe('ab');
+    expect(outputText(response)).toBe('ab');
     expect((await payloads(id)).join()).not.toMatch(/output_(item|text)\.done/);
     await snapshotsHold(id);
   });
@@ -116,13 +113,13 @@ describe('a response through its life', () => {
     const id = await lab.create();
     await lab.tasks.runner.start();
     lab.engine.step(2);
-    await waitFor('some text', async () => text(await lab.body(id)) !== '');
-    const before = text(await lab.body(id));
+    await waitFor('some text', async () => outputText(await lab.body(id)) !== '');
+    const before = outputText(await lab.body(id));
     await lab.tasks.cancellation.cancel(taskIdOf(id));
     const response = await lab.body(id);
     expect(response).toMatchObject({ status: 'cancelled', completed_at: null, output: [{ status: 'incomplete' }] });
-    expect(text(response).startsWith(before)).toBe(true);
-    expect(response.usage?.output_tokens).toBe(text(response).length);
+    expect(outputText(response).startsWith(before)).toBe(true);
+    expect(response.usage?.output_tokens).toBe(outputText(response).length);
     expect((await payloads(id)).join()).not.toContain('output_item.done');
     await snapshotsHold(id);
   });
@@ -147,10 +144,10 @@ describe('a response through its life', () => {
     lab.engine.step(2);
     await waitFor('text that equals the deltas on disk', async () => {
       const body = await lab.body(id);
-      expect('abc'.startsWith(text(body))).toBe(true);
-      if (text(body) === '') return false;
+      expect('abc'.startsWith(outputText(body))).toBe(true);
+      if (outputText(body) === '') return false;
       expect(body).toMatchObject({ status: 'in_progress', usage: null, output: [{ status: 'in_progress' }] });
-      return text(body) === text({ ...body, output: foldOutput([], await payloads(id)) });
+      return outputText(body) === outputText({ ...body, output: foldOutput([], await payloads(id)) });
     });
     lab.engine.release();
     await lab.ended(id);
@@ -165,7 +162,7 @@ describe('a second start', () => {
     const id = await lab.create();
     await lab.tasks.runner.start();
     lab.engine.step(2);
-    await waitFor('some text', async () => text(await lab.body(id)) !== '');
+    await waitFor('some text', async () => outputText(await lab.body(id)) !== '');
     const first = (await lab.body(id)).output[0]!.id;
     lab.engine.killAll();
     await waitFor('queued again', async () => (await lab.body(id)).status === 'queued');
@@ -174,7 +171,7 @@ describe('a second start', () => {
     await lab.models.load();
     lab.tasks.runner.wake('response', 'fake');
     const response = await lab.ended(id);
-    expect(text(response)).toBe('ab');
+    expect(outputText(response)).toBe('ab');
     expect(response.output[0]!.id).not.toBe(first);
     expect(response.usage?.output_tokens, 'of the present start only').toBe(3);
     expect(response.lmsp.attempt).toBeGreaterThan(1);
@@ -187,14 +184,14 @@ describe('a second start', () => {
     const id = await lab.create();
     await lab.tasks.runner.start();
     lab.engine.step(2);
-    await waitFor('some text', async () => text(await lab.body(id)) !== '');
+    await waitFor('some text', async () => outputText(await lab.body(id)) !== '');
     await lab.tasks.stop.stopClaiming();
     await lab.tasks.stop.endRuns();
     lab = await lab.reopened({ tokens: () => ['a', 'b'] });
     await lab.tasks.recovery.run(() => undefined);
     expect(await lab.body(id)).toMatchObject({ status: 'queued', output: [], lmsp: { task_status: 'queued' } });
     await lab.tasks.runner.start();
-    expect(text(await lab.ended(id))).toBe('ab');
+    expect(outputText(await lab.ended(id))).toBe('ab');
     await snapshotsHold(id);
   });
 
@@ -204,7 +201,7 @@ describe('a second start', () => {
     const id = await lab.create({ onRestart: 'fail' });
     await lab.tasks.runner.start();
     lab.engine.step(2);
-    await waitFor('some text', async () => text(await lab.body(id)) !== '');
+    await waitFor('some text', async () => outputText(await lab.body(id)) !== '');
     await lab.tasks.stop.stopClaiming();
     await lab.tasks.stop.endRuns();
     lab = await lab.reopened();

@@ -7,6 +7,7 @@ import { snapshotLine } from '../../../src/responses/token-log.js';
 import { readSnapshot } from '../../../src/tasks/task-log.js';
 import type { Piece } from '../../support/fake-engine.js';
 import { FakeVocabulary } from '../../support/fake-vocabulary.js';
+import { outputText } from '../../support/output-text.js';
 import { ResponseLab, type ResponseLabOptions, type ResponseOptions } from '../../support/response-lab.js';
 import { claimOf } from '../../support/task-lab.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -23,10 +24,6 @@ const RESUME: ResponseOptions = { onRestart: 'resume' };
 const PIECES = ['Gr', Uint8Array.of(0xc3), Uint8Array.of(0xb6), 'ße', ' EN', 'D', ' of', Uint8Array.of(0xff), '!'];
 const STOPPED: ResponseOptions = { onRestart: 'resume', generation: { stop: ['END!'] } };
 const script = { tokens: (): Piece[] => PIECES };
-
-function text(response: ResponseObject): string {
-  return response.output.map((item) => item.content.map((part) => part.text).join('')).join('');
-}
 
 async function tokenLines(id: string, start = 0): Promise<string[]> {
   return readSnapshot(lab.tasks.store.reader, taskIdOf(id), start);
@@ -144,7 +141,7 @@ describe('a response that is resumed', () => {
       .slice(1)
       .map((line): KernelClass => (line.endsWith('b') ? 'batch' : 'alone'));
     const expected = Array.from({ length: 900 }, (_, i) => word(classes.slice(0, i))).join('');
-    expect(text(response)).toBe(expected);
+    expect(outputText(response)).toBe(expected);
     expect(response.lmsp.replayed_tokens).toBe(before.length);
   });
 
@@ -230,7 +227,7 @@ describe('a snapshot that is of no use (row 17)', () => {
     const response = await lab.ended(id);
     expect(reasons).toEqual([reason]);
     expect(response).toMatchObject({ status: 'completed', usage: { output_tokens: PIECES.length + 1 } });
-    expect(text(response)).toBe('Größe END of\ufffd!');
+    expect(outputText(response)).toBe('Größe END of\ufffd!');
     expect(response.output[0]!.id).not.toBe(seen);
     expect(response.lmsp.replayed_tokens).toBe(0);
     expect(await tokenLines(id, 1)).toHaveLength(PIECES.length + 1);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { projectResponses } from '../../../src/responses/response-projection.js';
 import { taskIdOf } from '../../../src/responses/response-store.js';
 import { claimOf } from '../../support/task-lab.js';
+import { outputText } from '../../support/output-text.js';
 import { GENERATION, ResponseLab } from '../../support/response-lab.js';
 
 let lab: ResponseLab;
@@ -80,8 +81,8 @@ describe('the response store', () => {
     ];
     await lab.tasks.journal.append(claim, { events, snapshot: null });
     const text = Array.from({ length: 2500 }, (_, i) => `${i} `).join('');
-    expect((await lab.body(id)).output[0]?.content[0]?.text).toBe(text);
+    expect(outputText(await lab.body(id))).toBe(text);
     await lab.tasks.write((tx) => lab.tasks.lifecycle.complete(tx, claim, null));
-    expect((await lab.body(id)).output[0]?.content[0]?.text).toBe(text);
+    expect(outputText(await lab.body(id))).toBe(text);
   });
 });

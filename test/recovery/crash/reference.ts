@@ -27,7 +27,7 @@ export function tokenIdsOf({ task, snapshots }: StoredTask): number[] {
   return snapshots
     .filter(({ startCount }) => startCount === task.startCount)
     .flatMap(({ lines }) => lines)
-    .flatMap((line) => /^(\d+)b?(?: \S+)?$/.exec(line)?.[1] ?? [])
+    .flatMap((line) => /^(\d+)b?\*?(?: \S+)?$/.exec(line)?.[1] ?? [])
     .map(Number);
 }
 
@@ -67,7 +67,7 @@ export function reference(stored: StoredTask): Reference {
   const deltas = deltasOf(stored);
   return {
     status,
-    text: output.flatMap(({ content }) => content.map(({ text }) => text)).join(''),
+    text: output.flatMap(({ content = [] }) => content.map(({ text }) => text)).join(''),
     usage: {
       input_tokens: usage.input_tokens,
       output_tokens: usage.output_tokens,

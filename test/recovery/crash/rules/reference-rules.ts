@@ -30,7 +30,7 @@ export function referenceFaults(stored: StoredTask, reference: Reference): Fault
 
 function completedFaults(stored: StoredTask, reference: Reference, tokens: number[], faults: Faults): void {
   const { status, output, usage, lmsp } = snapshotOf(stored.events.at(-1)?.payload ?? '');
-  const text = output.flatMap(({ content }) => content.map((part) => part.text)).join('');
+  const text = output.flatMap(({ content = [] }) => content.map((part) => part.text)).join('');
   faults.unless(status === reference.status, 'invariant 11', `it is ${status}, the reference ${reference.status}`);
   faults.unless(text === reference.text, 'invariant 11', 'its text is not that of the reference');
   faults.unless(tokens.length === reference.tokenIds.length, 'invariant 11', `${tokens.length} tokens are logged`);
