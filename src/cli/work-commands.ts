@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { decimal, whole, works } from './command-line.js';
-import type { AddOptions } from './commands/models.js';
+import type { AddOptions, PullOptions } from './commands/models.js';
 import type { RunOptions } from './commands/run.js';
 
 const ON_RESTART = ['fail', 'retry', 'resume'];
@@ -37,7 +37,7 @@ function addModels(program: Command): void {
     program.command('ps').description('models in memory'),
     async () => async (session) => (await load()).listModels(session, { loaded: true }),
   );
-  const models = program.command('models').description('models: list, show, add, remove, load, unload');
+  const models = program.command('models').description('models: list, show, pull, add, remove, load, unload');
   works<[object]>(models.command('ls').description('list').option('--loaded', 'only those in memory'), list);
   works<[string]>(models.command('show <model>').description('one model'), async () => (await load()).showModel);
   const add = models
@@ -54,6 +54,13 @@ function addModels(program: Command): void {
     .option('--alias <id...>', 'further names')
     .option('--no-wait', 'do not wait until its files were read');
   works<[string, AddOptions]>(add, async () => (await load()).addModel);
+  const pull = models
+    .command('pull <repository>')
+    .description('a model from the hub')
+    .option('--revision <revision>', 'branch, tag or commit', 'main')
+    .option('--id <id>', 'what it is called by; as the repository without')
+    .option('--dtype <dtype>', 'which of its graphs, e.g. q4');
+  works<[string, PullOptions]>(pull, async () => (await load()).pullModel);
   works<[string]>(models.command('rm <model>').description('forget it'), async () => (await load()).removeModel);
   works<[string]>(models.command('load <model>').description('into memory'), async () => (await load()).loadModel);
   works<[string]>(

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ModelObject } from '../api-objects.js';
+import type { ModelObject, TaskObject } from '../api-objects.js';
 import { EXIT } from '../exit-codes.js';
 import { sizeText, timeText } from '../human-text.js';
 import { printList, printObject, type Columns, type List } from '../listing.js';
 import { confirm } from '../question.js';
 import type { Session } from '../session.js';
+import { tail } from './tail.js';
 
 const POLL_MS = 100;
 
@@ -67,6 +68,20 @@ export async function addModel(session: Session, path: string, options: AddOptio
   }
   print(session, model);
   return model.lmsp.error === null ? EXIT.done : EXIT.failed;
+}
+
+export interface PullOptions {
+  revision?: string;
+  id?: string;
+  dtype?: string;
+}
+
+/** `lmsp models pull`: makes the task and follows it to its end; Ctrl-C leaves it to go on. */
+export async function pullModel(session: Session, repository: string, options: PullOptions): Promise<number> {
+  const { revision, id, dtype } = options;
+  const body = { repository, revision, id, dtype };
+  const task = await session.api.json<TaskObject>('POST', '/v1/models/pull', { body });
+  return tail(session, task.id, {});
 }
 
 /** `lmsp models rm`: the service forgets the model; its files stay. */

@@ -14,7 +14,7 @@ interface Stand {
   error: { code: string; message: string } | null;
 }
 
-type TailEvent = ResponseEvent & { task?: Stand };
+type TailEvent = ResponseEvent & { task?: Stand; file?: string; bytes?: number; total_bytes?: number };
 
 /** `lmsp tasks tail`: a task's text as it comes, across restarts of the service. */
 export async function tail(session: Session, typed: string, { from = 0 }: { from?: number }): Promise<number> {
@@ -97,6 +97,9 @@ class TailReader {
       this.session.terminal.text(text);
       this.endsLine = text.endsWith('\n');
     }
+    const { file, bytes = 0, total_bytes: total = 0 } = event;
+    if (event.type === 'model.pull.progress' && total > 0)
+      this.session.terminal.aside(`${Math.floor((bytes / total) * 100)} % · ${file ?? ''}`);
     const stand = standOf(event);
     if (stand !== null) this.tell(stand);
   }
