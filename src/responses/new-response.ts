@@ -44,7 +44,7 @@ export function newResponse(dto: CreateResponseDto, decided: ResponseDecisions):
     top_p: sampling.topP,
     presence_penalty: sampling.presencePenalty,
     frequency_penalty: sampling.frequencyPenalty,
-    top_logprobs: 0,
+    top_logprobs: dto.top_logprobs ?? 0,
     temperature: sampling.temperature,
     reasoning: { effort: dto.reasoning?.effort ?? null, summary: dto.reasoning?.summary ?? null },
     usage: null,

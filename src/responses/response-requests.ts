@@ -5,7 +5,7 @@ import { DomainError } from '../errors/index.js';
 import type { KeyedRequest } from '../http/index.js';
 import { GenerationDefaultsReader, ModelCatalogue, ModelResidency, type ModelRecord } from '../models/index.js';
 import type { OnRestart } from '../tasks/index.js';
-import type { CreateResponseDto } from './dto/create-response.dto.js';
+import { logprobsAskedFor, type CreateResponseDto } from './dto/create-response.dto.js';
 import { metadataOf } from './metadata.js';
 import { newResponse } from './new-response.js';
 import { outputConstraint, outputReading } from './output-form.js';
@@ -39,6 +39,7 @@ export class ResponseRequests {
     const stop = stopsOf(dto.stop);
     const metadata = metadataOf(dto.metadata);
     const tools = toolUseOf(dto);
+    const topLogprobs = logprobsAskedFor(dto);
     const id = `resp_${identifierSuffix()}`;
     const model = await this.catalogue.usable(dto.model);
     const sampling = samplingOf(dto, await this.defaults.of(model));
@@ -70,6 +71,7 @@ export class ResponseRequests {
         stop,
         maxOutputTokens: outputLimit(dto, model, promptIds.length),
         ...outputReading(tools, syntax),
+        ...(topLogprobs !== null && { topLogprobs }),
         ...(held && { constraint: held.constraint }),
         modelDigest: model.digest ?? '',
         ...(dto.keep_alive_seconds != null && { keepAliveSeconds: dto.keep_alive_seconds }),

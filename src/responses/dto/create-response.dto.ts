@@ -163,7 +163,7 @@ export class CreateResponseDto extends SamplingDto {
   @IsOptional()
   @IsArray()
   @IsString({ each: true })
-  @Rule('noLogprobs', `cannot ask for ${LOGPROBS}`, (value) => !isListWith(value, LOGPROBS), 'unsupported_value')
+  @Meaning('`message.output_text.logprobs`: log probabilities of the tokens; nothing else has an effect')
   include?: string[] | null;
 
   @IsOptional()
@@ -174,8 +174,12 @@ export class CreateResponseDto extends SamplingDto {
   @IsIn(['disabled'], UNSUPPORTED_VALUE)
   truncation?: 'disabled' | null;
 
-  @Unsupported((value) => value === 0)
-  top_logprobs?: 0 | null;
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(20)
+  @Meaning('Log probabilities, of as many of the likeliest tokens too')
+  top_logprobs?: number | null;
 
   @Unsupported()
   conversation?: null;
@@ -190,6 +194,10 @@ export class CreateResponseDto extends SamplingDto {
   moderation?: null;
 }
 
-function isListWith(value: unknown, word: string): boolean {
-  return Array.isArray(value) && value.includes(word);
+/** Of how many of the likeliest tokens log probabilities are asked for; null: for none at all. */
+export function logprobsAskedFor({
+  include,
+  top_logprobs: top,
+}: Pick<CreateResponseDto, 'include' | 'top_logprobs'>): number | null {
+  return include?.includes(LOGPROBS) || top ? (top ?? 0) : null;
 }
