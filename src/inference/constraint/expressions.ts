@@ -3,8 +3,8 @@ import { Both, Either, End, Free, Nothing, OneByte, Pair, Repeat, Rule } from '.
 
 /** Derivatives that the next token may cost; a state inside a text over a vocabulary of 150,000 needs a few hundred. */
 const WORK_PER_TOKEN = 400_000;
-/** Expressions remembered; beyond, all are forgotten and met anew. */
-const MOST_REMEMBERED = 50_000;
+/** Expressions remembered, at about 2 kB each; beyond, all are forgotten and met anew. */
+const MOST_REMEMBERED = 10_000;
 /** States looked at to find out whether an intersection has any text left. */
 const MOST_VISITED = 20_000;
 

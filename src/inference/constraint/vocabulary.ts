@@ -4,7 +4,7 @@ import { TokenConstraint, type TokenKinds } from './token-constraint.js';
 import { TokenTrie } from './token-trie.js';
 
 /** Constraints kept ready, by their content. */
-const KEPT_CONSTRAINTS = 16;
+const KEPT_CONSTRAINTS = 8;
 
 /** What is used of a tokenizer here. */
 export interface TokenList {
