@@ -4,7 +4,7 @@ import { waitFor } from './wait-for.js';
 /** Registers a folder as a model and waits until its files were read; resolves with the model as it is shown then. */
 export async function registerModel(
   http: HttpApp,
-  model: { id: string; type: 'embedding' | 'rerank'; directory: string },
+  model: { id: string; type: 'llm' | 'embedding' | 'rerank'; directory: string },
 ): Promise<Record<string, unknown>> {
   const { id, type, directory: path } = model;
   const { status, body } = await http.call('POST', '/v1/models', { id, type, source: { type: 'directory', path } });
