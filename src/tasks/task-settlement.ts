@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { storageFault, UnitOfWork, type Tx } from '../database/index.js';
+import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import type { ActiveRun } from './active-run.js';
 import { TaskJournal } from './task-journal.js';
@@ -34,7 +35,8 @@ export class TaskSettlement {
 
   /**
    * Writes the end of a run. Finding the task cancelling, it becomes cancelled, whatever the run came to (R3, row 11);
-   * finding it no longer this run's, nothing is written. Storage faults are waited out: the result stays in memory.
+   * finding it no longer this run's, nothing is written. A handler that refuses the end with a DomainError makes the task
+   * fail with it (row 8). Storage faults are waited out: the result stays in memory.
    */
   async settle(run: ActiveRun, settle: Settle): Promise<Task | null> {
     let write = settle;
@@ -52,7 +54,7 @@ export class TaskSettlement {
         const fault = storageFault(error);
         if (fault) this.notices.emit('storage.retry', { fault });
         else if (++tries > TRIES) throw error;
-        else write = this.withoutSteps(run, error, write);
+        else write = this.failure(run, error, write);
         await delay(retryMs);
         retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
       }
@@ -60,10 +62,13 @@ export class TaskSettlement {
     return null;
   }
 
-  /** The end could not be written together with the waiting steps: those are refused, and the task fails (row 8). */
-  private withoutSteps(run: ActiveRun, cause: unknown, write: Settle): Settle {
+  /**
+   * What the task fails with (row 8): the words of a handler that refused its end; else the end could not be written
+   * together with the waiting steps, and those are refused.
+   */
+  private failure(run: ActiveRun, cause: unknown, write: Settle): Settle {
     if (!run.running) return write;
-    const refusal = this.journal.refuse(run.claim.taskId, cause);
+    const refusal = cause instanceof DomainError ? cause : this.journal.refuse(run.claim.taskId, cause);
     return (tx) => this.lifecycle.fail(tx, run.claim, refusal.toBody());
   }
 }

@@ -1,7 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { packageRoot } from '../../src/config/index.js';
+import { ModelAdoption } from '../../src/models/index.js';
 import { PullLeftovers } from '../../src/pulls/pull-leftovers.js';
 import { FakeHub, type HubFile } from '../support/fake-hub.js';
 import { HttpApp, type Answer } from '../support/http-app.js';
@@ -167,6 +168,21 @@ describe('a pull that is not alone', () => {
   it('is 409 model_exists where the name is another model', async () => {
     const { status, body } = await pull({ id: 'pocket' });
     expect([status, body.error.code]).toEqual([409, 'model_exists']);
+  });
+
+  it('fails with model_exists where somebody takes the name in the moment of its completion', async () => {
+    const adoption = http.app.get(ModelAdoption, { strict: false });
+    const examine = adoption.examine.bind(adoption);
+    vi.spyOn(adoption, 'examine').mockImplementationOnce(async (folder, signal) => {
+      const examined = await examine(folder, signal);
+      const source = { type: 'directory', path: POCKET };
+      expect((await http.call('POST', '/v1/models', { id: folder.id, type: 'embedding', source })).status).toBe(201);
+      return examined;
+    });
+    const task = await ended();
+    expect([task.status, task.error.code, task.result]).toEqual(['failed', 'model_exists', null]);
+    expect((await eventsOf(task.id)).at(-1).type).toBe('response.failed');
+    expect((await ended({ id: `${repository}-else` })).status).toBe('completed');
   });
 
   it('completes at once when the same commit was pulled before; another commit needs another name', async () => {

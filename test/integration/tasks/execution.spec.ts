@@ -87,6 +87,19 @@ describe('the end of a run', () => {
     expect(await tail(task.id)).toEqual(['response.in_progress', ...events]);
   });
 
+  it('WIRE B4 row 8: refused by the handler with a DomainError, in the unit of its end: its code is that of the task', async () => {
+    lab.handler.script = async (run) => {
+      run.append({ events: [{ type: 'scripted.word', payload: {} }], snapshot: null }).catch(() => undefined);
+      return { kind: 'completed', result: { answer: 42 } };
+    };
+    lab.handler.onProject = ({ event }) => {
+      if (event === 'response.completed') throw new DomainError('model_exists', 'taken');
+    };
+    const task = await endOf();
+    expect(task).toMatchObject({ status: 'failed', result: null, error: { code: 'model_exists', message: 'taken' } });
+    expect(await tail(task.id)).toEqual(['response.in_progress', 'scripted.word', 'error', 'response.failed']);
+  });
+
   it('WIRE B5: the error event has the flat fields and the nested object', async () => {
     lab.handler.script = () => Promise.reject(new DomainError('model_error', 'NaN', { param: 'input' }));
     const { id, error } = await endOf();
