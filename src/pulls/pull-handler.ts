@@ -18,6 +18,7 @@ import {
   type TaskRun,
   type UnusableSnapshot,
 } from '../tasks/index.js';
+import { asNoRoom } from './disk-room.js';
 import { PullAttempt } from './pull-attempt.js';
 import { inputOf, PULL_TASK_TYPE } from './pull-input.js';
 import { PullTools } from './pull-tools.js';
@@ -81,7 +82,8 @@ export class PullHandler implements TaskHandler, OnModuleInit {
       return { kind: 'completed', result };
     } catch (error) {
       if (signal.aborted) return { kind: 'aborted' };
-      throw error;
+      // Folders and notes of a pull need room, too.
+      throw asNoRoom(error);
     }
   }
 
