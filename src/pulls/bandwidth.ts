@@ -8,12 +8,14 @@ export class Bandwidth {
   constructor(
     private readonly bytesPerSecond: number,
     private readonly now: () => number = () => performance.now(),
+    private readonly wait: (ms: number, signal: AbortSignal) => Promise<unknown> = (ms, signal) =>
+      delay(ms, undefined, { signal }),
   ) {}
 
   /** Rejects with the signal's reason when aborted. */
   async take(bytes: number, signal: AbortSignal): Promise<void> {
     const pauseMs = this.pauseAfter(bytes);
-    if (pauseMs > 0) await delay(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    if (pauseMs > 0) await this.wait(pauseMs, signal).catch(() => signal.throwIfAborted());
   }
 
   /** Milliseconds to wait once these bytes were received. */

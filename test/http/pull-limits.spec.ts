@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { packageRoot } from '../../src/config/index.js';
+import { PullTools } from '../../src/pulls/pull-tools.js';
 import { FakeHub } from '../support/fake-hub.js';
 import { HttpApp, type Answer } from '../support/http-app.js';
 
@@ -29,6 +30,13 @@ describe('limits of pulls', () => {
     const { body } = await start({ LMSP_PULL_MAX_BYTES: '1000' });
     expect((await small.task(body.id, 'failed')).error.code).toBe('pull_too_large');
     expect(hub.served.size).toBe(0);
+  });
+
+  it('LMSP_PULL_BYTES_PER_SECOND is the limit of all pulls together', async () => {
+    await start({ LMSP_PULL_BYTES_PER_SECOND: '100', LMSP_MAX_PULLS: '0' });
+    const { bandwidth } = small.app.get(PullTools, { strict: false });
+    bandwidth.pauseAfter(10_000);
+    expect(bandwidth.pauseAfter(1)).toBeGreaterThan(50_000);
   });
 
   it('pulls beyond LMSP_MAX_PULLS wait, and beyond LMSP_MAX_WAITING_PULLS are 429', async () => {

@@ -33,6 +33,7 @@ let hub: FakeHub;
 let directory: string;
 let folder: PullFolder;
 let received: number;
+let bandwidth: Bandwidth;
 
 beforeEach(async () => {
   hub = await FakeHub.start('org/model', [
@@ -41,6 +42,7 @@ beforeEach(async () => {
   ]);
   directory = await temporaryDirectory();
   received = 0;
+  bandwidth = new Bandwidth(0);
   folder = new PullFolder(directory, { hub: hub.url, repository: 'org/model', commit: hub.commit, dtype: null });
   await folder.prepare();
 });
@@ -65,7 +67,7 @@ async function fetchFile(options: Partial<HubConnectionOptions> = {}, path = WEI
   const at = client(options);
   const listed = (await at.list('org/model', hub.commit, never)).find((file) => file.path === path);
   const fetch = new FileFetch(at, 'org/model', hub.commit, folder, {
-    bandwidth: new Bandwidth(0),
+    bandwidth,
     threads: new FileThreads(distEntry('pulls/file-worker.js')),
     pauses: () => new Pauses({ tries: 3, firstMs: 1 }),
     floorBytes: 0,
@@ -121,6 +123,17 @@ describe('a file that is fetched (ENGINE 5)', () => {
     await writeFile(folder.part(WEIGHTS), hub.bytes(WEIGHTS));
     await fetchFile();
     expect([received, await named()]).toEqual([0, true]);
+  });
+
+  it('comes no faster than LMSP_PULL_BYTES_PER_SECOND: the waits add up to its bytes at that rate', async () => {
+    let now = 0;
+    bandwidth = new Bandwidth(
+      1000,
+      () => now,
+      (ms) => Promise.resolve((now += ms)),
+    );
+    await fetchFile();
+    expect(now).toBeCloseTo(SIZE);
   });
 
   it.each([408, 429, 500, 503])(
