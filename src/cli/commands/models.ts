@@ -76,12 +76,13 @@ export interface PullOptions {
   dtype?: string;
 }
 
-/** `lmsp models pull`: makes the task and follows it to its end; Ctrl-C leaves it to go on. */
+/** `lmsp models pull`: makes the task and follows it to its end, then shows the model; Ctrl-C leaves it to go on. */
 export async function pullModel(session: Session, repository: string, options: PullOptions): Promise<number> {
   const { revision, id, dtype } = options;
   const body = { repository, revision, id, dtype };
   const task = await session.api.json<TaskObject>('POST', '/v1/models/pull', { body });
-  return tail(session, task.id, {});
+  const exit = await tail(session, task.id, {});
+  return session.terminal.format === 'table' ? showModel(session, id ?? repository) : exit;
 }
 
 /** `lmsp models rm`: the service forgets the model; its files stay. */
