@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import {
+  editGraph,
   encoderLayout,
   locationFault,
   readGraph,
@@ -14,6 +15,8 @@ import type { ModelType } from './model-record.js';
 export interface GraphReading {
   /** Files with weights, relative to the model's folder. */
   externalFiles: { path: string; leastBytes: number }[];
+  /** Its weights can be mapped from its file; false: it is opened as it is. */
+  isEditable: boolean;
   /** Why the graph cannot be run, with the operator, input or output at fault; null: nothing is known against it. */
   fault: string | null;
   /** Memory that one token of one sequence takes in the cache; 0: there is no cache, or none is known. */
@@ -31,7 +34,7 @@ export function readGraphFile(
     facts = readGraph(real);
   } catch (error) {
     const fault = `${graphFile}: ${(error as Error).message}.`;
-    return { externalFiles: [], fault, kvTokenBytes: 0, misplaced: null };
+    return { externalFiles: [], isEditable: false, fault, kvTokenBytes: 0, misplaced: null };
   }
   const misplaced = facts.externalFiles.map(({ location }) => locationFault(location)).find((fault) => fault !== null);
   return {
@@ -39,9 +42,19 @@ export function readGraphFile(
       path: posix.join(posix.dirname(graphFile), location),
       leastBytes,
     })),
+    isEditable: isEditable(real),
     ...layoutOf(graphFile, facts, type),
     misplaced: misplaced === undefined ? null : `${graphFile}: ${misplaced}.`,
   };
+}
+
+function isEditable(real: string): boolean {
+  try {
+    editGraph(real, { int8Activations: false, lastPositions: false });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The first file with fewer bytes than the graph has in it. */

@@ -68,7 +68,7 @@ export function inspectFolder(
       digest: digestOf(found),
       sizeBytes: found.reduce((sum, file) => sum + file.sizeBytes, 0),
       declared: readDeclared(root, graphFile),
-      weightsMemoryBytes: weightsMemoryBytes(graphFile, found),
+      weightsMemoryBytes: weightsMemoryBytes(graphFile, found, graph.isEditable),
       kvTokenBytes: graph.kvTokenBytes,
       fault: graph.fault ?? shortFile(graph.externalFiles, found) ?? unreadableJson(root),
       contextLength:
@@ -111,7 +111,7 @@ class ReadingProgress {
 /** The graph as it says itself where its weights are; places that lead elsewhere are refused before a file is opened. */
 function readGraphOf(root: string, graphFile: string, type: FolderToInspect['type']): GraphReading {
   const real = inside(root, graphFile);
-  if (real === null) return { externalFiles: [], fault: null, kvTokenBytes: 0 };
+  if (real === null) return { externalFiles: [], isEditable: false, fault: null, kvTokenBytes: 0 };
   if (!statSync(real).isFile()) throw new FolderRefused(`${graphFile} is not a file.`);
   const reading = readGraphFile(real, graphFile, type);
   if (reading.misplaced !== null) throw new FolderRefused(reading.misplaced);
