@@ -24,7 +24,12 @@ export {
   type StepLogprobs,
   type TokenLogprob,
 } from './inference-engine.js';
-export { type ConstrainedFunction, type OutputConstraint, type ToolCallForm } from './output-constraint.js';
+export {
+  type ConstrainedFunction,
+  type JsonConstraint,
+  type OutputConstraint,
+  type ToolCallForm,
+} from './output-constraint.js';
 export {
   EXECUTION_PROVIDERS,
   type ExecutionProvider,

@@ -1,4 +1,3 @@
-import { DomainError } from '../errors/index.js';
 import type { ChatSyntax, OutputConstraint } from '../inference/index.js';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
 import { formatConstraint, outputFormat } from './output-format.js';
@@ -10,25 +9,22 @@ import { callConstraint, callSyntaxOf, type ToolUse } from './tool-use.js';
 export interface HeldOutput {
   constraint: OutputConstraint;
   places: string[];
+  /** Places whose schema is a wish: where it cannot be enforced, any object is taken. */
+  wished: string[];
 }
 
-/**
- * Null: nothing. Calls go before a format, which only text has. Throws unsupported_value for a format where the model is
- * free to call as well: an output is held to one of them.
- */
+/** Null: nothing. A format is what the answer is held to where it calls no function. */
 export function outputConstraint(
   dto: Pick<CreateResponseDto, 'text'>,
   tools: ToolUse,
   syntax: ChatSyntax | null,
 ): HeldOutput | null {
   const format = formatConstraint(outputFormat(dto));
-  if (format && tools.functions.length > 0 && !tools.required) {
-    const message = "'text.format' cannot be asked for where calls are optional; set tool_choice to none or required.";
-    throw new DomainError('unsupported_value', message, { param: 'text.format' });
-  }
-  const constraint = syntax && callConstraint(tools, syntax.calls);
-  if (constraint) return { constraint, places: tools.functions.map(({ name }) => placeOf(name, tools)) };
-  return format && { constraint: format.constraint, places: [format.place] };
+  const constraint = syntax && callConstraint(tools, syntax.calls, format?.constraint ?? null);
+  if (!constraint) return format && { constraint: format.constraint, places: [format.place], wished: [] };
+  const places = tools.functions.map(({ name }) => placeOf(name, tools));
+  const wished = places.filter((_, i) => tools.functions[i]?.strict !== true);
+  return { constraint, places: format ? [...places, format.place] : places, wished };
 }
 
 /** How the text becomes items. */

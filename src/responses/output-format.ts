@@ -1,4 +1,4 @@
-import type { OutputConstraint } from '../inference/index.js';
+import type { JsonConstraint } from '../inference/index.js';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
 
 /** What an answer must be, as `text.format` says and the response echoes it. */
@@ -22,7 +22,7 @@ export function outputFormat({ text }: Pick<CreateResponseDto, 'text'>): OutputF
 }
 
 /** What the engine is to hold the answer to, and where its sender has written it; null: nothing. */
-export function formatConstraint(format: OutputFormat): { constraint: OutputConstraint; place: string } | null {
+export function formatConstraint(format: OutputFormat): { constraint: JsonConstraint; place: string } | null {
   switch (format.type) {
     case 'text':
       return null;

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { DomainError } from '../errors/index.js';
 import {
   PROMPT_CODEC,
   type ChatMessage,
@@ -11,6 +12,7 @@ import type { JsonObject } from '../tasks/index.js';
 import { Conversations } from './conversations.js';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
 import { givenItems, inputItems, referencesIn, requireCalls } from './input-items.js';
+import type { HeldOutput } from './output-form.js';
 import { promptMessages } from './prompt-messages.js';
 
 /** `chat`: the input is a conversation, for the model's template. `raw`: it is one text and the prompt itself. */
@@ -62,9 +64,22 @@ export class ResponsePrompts {
     return { input, references, ...(await this.encoded(messages, dto, { model, form, tools })) };
   }
 
-  /** Throws DomainError unsupported_value or invalid_value naming what in the schema cannot be enforced. */
-  async checkConstraint(model: ModelRecord, constraint: OutputConstraint, places: readonly string[]): Promise<void> {
-    await this.codec.checkConstraint(model.directory, constraint, places);
+  /**
+   * What the output can be held to. Throws DomainError unsupported_value or invalid_value naming what in a schema cannot be
+   * enforced.
+   */
+  async enforceable(model: ModelRecord, { constraint, places, wished }: HeldOutput): Promise<OutputConstraint> {
+    try {
+      await this.codec.checkConstraint(model.directory, constraint, places);
+      return constraint;
+    } catch (error) {
+      const place = error instanceof DomainError ? wished.find((each) => error.param?.startsWith(each)) : undefined;
+      if (place === undefined || constraint.kind === 'json') throw error;
+      const blamed = places.indexOf(place);
+      const functions = constraint.functions.map((each, i) => (i === blamed ? { ...each, parameters: null } : each));
+      const left = wished.filter((each) => each !== place);
+      return this.enforceable(model, { constraint: { ...constraint, functions }, places, wished: left });
+    }
   }
 
   private async encoded(

@@ -46,7 +46,7 @@ export class ResponseRequests {
     const target = { clientId, responseId: id, model, form, tools: templateTools(tools) };
     const { input, references, promptIds, syntax } = await this.prompts.prompt(dto, target);
     const held = outputConstraint(dto, tools, syntax);
-    if (held) await this.prompts.checkConstraint(model, held.constraint, held.places);
+    const constraint = held && (await this.prompts.enforceable(model, held));
     const seed = dto.seed ?? randomSeed();
     return {
       clientId,
@@ -72,7 +72,7 @@ export class ResponseRequests {
         maxOutputTokens: outputLimit(dto, model, promptIds.length),
         ...outputReading(tools, syntax),
         ...(topLogprobs !== null && { topLogprobs }),
-        ...(held && { constraint: held.constraint }),
+        ...(constraint && { constraint }),
         modelDigest: model.digest ?? '',
         ...(dto.keep_alive_seconds != null && { keepAliveSeconds: dto.keep_alive_seconds }),
       },

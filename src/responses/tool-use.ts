@@ -1,5 +1,5 @@
 import { DomainError } from '../errors/index.js';
-import type { ConstrainedFunction, OutputConstraint, ToolCallForm } from '../inference/index.js';
+import type { ConstrainedFunction, JsonConstraint, OutputConstraint, ToolCallForm } from '../inference/index.js';
 import type { CreateResponseDto } from './dto/create-response.dto.js';
 import type { FunctionToolDto } from './dto/function-tool.dto.js';
 import type { CallSyntax } from './output-syntax.js';
@@ -70,10 +70,16 @@ export function callSyntaxOf({ functions, most }: ToolUse, form: ToolCallForm): 
 }
 
 /** What the output is held to: calls where there must be one, and calls as a strict function wants them. */
-export function callConstraint({ functions, required, most }: ToolUse, form: ToolCallForm): OutputConstraint | null {
-  if (!required && !functions.some(({ strict }) => strict)) return null;
+export function callConstraint(
+  { functions, required, most }: ToolUse,
+  form: ToolCallForm,
+  otherwise: JsonConstraint | null,
+): OutputConstraint | null {
+  if (functions.length === 0) return null;
+  if (!required && !otherwise && !functions.some(({ strict }) => strict)) return null;
   const constrained = functions.map(({ name, parameters }): ConstrainedFunction => ({ name, parameters }));
-  return { kind: 'tool_calls', form, functions: constrained, required, parallel: most !== 1 };
+  const calls = { kind: 'tool_calls', form, functions: constrained, required, parallel: most !== 1 } as const;
+  return otherwise && !required ? { ...calls, otherwise } : calls;
 }
 
 const NO_PARAMETERS = { type: 'object', properties: {} };

@@ -64,4 +64,23 @@ describe('structured output', () => {
       body: { error: { code: 'unsupported_value', param: 'response_format.json_schema.schema/not' } },
     });
   });
+
+  it('is the arguments of a call that has to be made', async () => {
+    const tools = [{ type: 'function', name: 'weather', parameters: SCHEMA }];
+    for (const parallel_tool_calls of [true, false]) {
+      const request = { model: 'pocket', input: 'Weather?', tools, tool_choice: 'required', parallel_tool_calls };
+      const { body } = await http.call('POST', '/v1/responses', { ...request, max_tool_calls: 1 });
+      expect(body).toMatchObject({ status: 'completed', output: [{ type: 'function_call', name: 'weather' }] });
+      expect(valid(JSON.parse(body.output[0].arguments))).toBe(true);
+    }
+  });
+
+  it('is had beside functions that may be called', async () => {
+    const tools = [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} } }];
+    const request = { model: 'pocket', input: 'What is the weather?', tools, text: { format: FORMAT } };
+    const { body } = await http.call('POST', '/v1/responses', request);
+    const [item] = body.output;
+    if (item.type === 'function_call') expect(item).toMatchObject({ name: 'look', arguments: '{}' });
+    else expect(valid(JSON.parse(item.content[0].text))).toBe(true);
+  });
 });

@@ -147,6 +147,15 @@ describe('what a function has returned (WIRE B3)', () => {
   });
 });
 
+/** What the output of a response is held to, as it is stored for its attempts. */
+async function constraintOf(id: string) {
+  const rows = await http.store.reader.query<{ held: string }>(
+    `select generation->'$.constraint' as held from responses where id = ?`,
+    [id],
+  );
+  return JSON.parse(rows[0]?.held ?? 'null') as { functions: { name: string; parameters: unknown }[] };
+}
+
 describe('tool_choice (WIRE B3)', () => {
   it.each([
     [{ tool_choice: 'required' }, ['look', 'go'], true],
@@ -160,11 +169,7 @@ describe('tool_choice (WIRE B3)', () => {
   ])('%j holds the output to calls', async (fields: Record<string, unknown>, names, required) => {
     http.engine.hold();
     const { id } = await http.accept({ tools: [LOOK, GO], ...fields });
-    const rows = await http.store.reader.query<{ held: string }>(
-      `select generation->'$.constraint' as held from responses where id = ?`,
-      [id],
-    );
-    const held = JSON.parse(rows[0]?.held ?? 'null') as { functions: { name: string }[] };
+    const held = await constraintOf(id);
     expect(held).toMatchObject({ kind: 'tool_calls', required, parallel: true });
     expect(held.functions.map(({ name }) => name)).toEqual(names);
     const { body } = await http.call('GET', `/v1/responses/${id}`);
@@ -172,11 +177,23 @@ describe('tool_choice (WIRE B3)', () => {
     http.engine.release();
   });
 
-  it('WIRE B0: is not combined with a format where calls are optional', async () => {
+  it('may be made in the place of a form that the text is held to', async () => {
     const text = { format: { type: 'json_object' } };
-    const refused = { code: 'unsupported_value', param: 'text.format' };
-    expect((await http.create({ tools: [GO], text })).body.error).toMatchObject(refused);
+    http.engine.hold();
+    const { id } = await http.accept({ tools: [GO], text });
+    expect(await constraintOf(id)).toMatchObject({ kind: 'tool_calls', required: false, otherwise: { kind: 'json' } });
+    http.engine.release();
     expect((await http.create({ tools: [GO], text, tool_choice: 'none' })).status).toBe(200);
+  });
+
+  it('takes any object where a schema that is not strict cannot be enforced', async () => {
+    const odd = { ...LOOK, parameters: { type: 'object', patternProperties: { a: {} } } };
+    http.engine.hold();
+    const { id } = await http.accept({ tools: [GO, odd], tool_choice: 'required' });
+    expect((await constraintOf(id)).functions[1]).toEqual({ name: 'look', parameters: null });
+    http.engine.release();
+    const { status, body } = await http.create({ tools: [GO, { ...odd, strict: true }], tool_choice: 'required' });
+    expect([status, body.error?.param]).toEqual([400, 'tools[1].parameters/patternProperties']);
   });
 
   it('shows the model only the functions that may be called', async () => {

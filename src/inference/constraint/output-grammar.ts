@@ -1,4 +1,4 @@
-import type { ConstrainedFunction, OutputConstraint, ToolCallForm } from '../output-constraint.js';
+import type { ConstrainedFunction, JsonConstraint, OutputConstraint, ToolCallForm } from '../output-constraint.js';
 import type { Expression } from './expression.js';
 import type { Expressions } from './expressions.js';
 import { JsonText } from './json-text.js';
@@ -8,14 +8,18 @@ import { SchemaRefusal } from './schema-refusal.js';
 /** Part of an engine's fingerprint: what a constraint allows decides which tokens are drawn. */
 export const GRAMMAR_VERSION = 1;
 
-/** Where a schema of a constraint comes from, as its sender names it: one for `json`, one for each function. */
+/** Where a schema of a constraint comes from, as its sender names it: one for each function, one for `json`. */
 export type SchemaPlaces = readonly string[];
 
 /** What an output may be. Throws SchemaRefusal, its path behind the place of the schema that is to blame. */
 export function outputGrammar(make: Expressions, constraint: OutputConstraint, places: SchemaPlaces = []): Expression {
   if (constraint.kind === 'tool_calls') return new ToolCalls(make, constraint.form).read(constraint, places);
-  if (constraint.schema === null) return new SchemaGrammar(make).anyObject();
-  return placed(places[0], () => new SchemaGrammar(make).value(constraint.schema));
+  return jsonValue(make, constraint, places[0]);
+}
+
+function jsonValue(make: Expressions, { schema }: JsonConstraint, place: string | undefined): Expression {
+  if (schema === null) return new SchemaGrammar(make).anyObject();
+  return placed(place, () => new SchemaGrammar(make).value(schema));
 }
 
 /** Calls as a model writes them. */
@@ -31,14 +35,16 @@ class ToolCalls {
 
   read(constraint: Extract<OutputConstraint, { kind: 'tool_calls' }>, places: SchemaPlaces): Expression {
     const { make, form } = this;
-    const { functions, required, parallel } = constraint;
+    const { functions, required, parallel, otherwise } = constraint;
     // Behind the opening mark.
     const body = make.either(...functions.map((each, i) => this.body(each, places[i])));
     const lineBreak = make.optional(make.byte(0x0a));
     const further = make.sequence(lineBreak, make.literal(form.open), body);
     const others = parallel ? make.repeat(further, 0) : make.end;
     const calls = make.sequence(body, others);
-    if (required) return make.pair(make.literal(form.open), calls);
+    const onlyCalls = make.pair(make.literal(form.open), calls);
+    if (required) return onlyCalls;
+    if (otherwise) return make.either(onlyCalls, jsonValue(make, otherwise, places[functions.length]));
     return make.freeUntil(Buffer.from(form.open, 'utf8'), () => calls);
   }
 

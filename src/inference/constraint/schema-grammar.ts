@@ -234,7 +234,9 @@ export class SchemaGrammar {
     const others = reader.any('additionalProperties') ?? true;
     const [least, most] = [reader.count('minProperties') ?? 0, reader.count('maxProperties') ?? Infinity];
     const names = [...new Set([...Object.keys(properties), ...required])];
-    if (names.length === 0) return this.map(reader, others, least, most);
+    // No properties, where they are spoken of, are none: a function without arguments.
+    const open = reader.has('additionalProperties') || !reader.has('properties');
+    if (names.length === 0) return this.map(reader, open ? others : false, least, most);
     if (least > required.length) throw reader.unsupported('minProperties', 'can be as many as are required');
     if (most < names.length) throw reader.unsupported('maxProperties', 'can be no fewer than the properties named');
     const members = names.map((name) => {
@@ -248,7 +250,7 @@ export class SchemaGrammar {
   /** An object whose names are open. */
   private map(reader: SchemaReader, others: unknown, least: number, most: number): Expression {
     const { json, make } = this;
-    if (others === false) return make.literal('{}');
+    if (others === false) return least > 0 ? make.nothing : make.literal('{}');
     const value = this.inside(others, `${reader.path}/additionalProperties`);
     // Two members may get the same name, which would be one.
     if (least > 1) throw reader.unsupported('minProperties', 'can be 0 or 1 where no properties are named');
