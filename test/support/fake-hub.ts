@@ -111,7 +111,7 @@ export class FakeHub {
     for (let at = 0; at < bytes.length && !answer.destroyed; at += 65_536) {
       const piece = bytes.subarray(at, at + 65_536);
       this.served.set(path, (this.served.get(path) ?? 0) + piece.length);
-      if (!answer.write(piece)) await drained(answer);
+      await written(answer, piece);
     }
   }
 
@@ -156,12 +156,15 @@ export class FakeHub {
   }
 }
 
-/** Or closed. */
-async function drained(answer: ServerResponse): Promise<void> {
-  const heard = new AbortController();
-  const { signal } = heard;
-  await Promise.race([once(answer, 'drain', { signal }), once(answer, 'close', { signal })]);
-  heard.abort();
+/** Resolves once the system has taken it, so that a connection that is then closed loses none of it; or it was closed. */
+function written(answer: ServerResponse, piece: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    answer.once('close', resolve);
+    answer.write(piece, () => {
+      answer.off('close', resolve);
+      resolve();
+    });
+  });
 }
 
 async function filesOf(folder: string): Promise<HubFile[]> {
