@@ -1,9 +1,15 @@
 import swc from 'unplugin-swc';
 import { defineConfig } from 'vitest/config';
 
+const SHARED = ['src', 'test/http', 'test/clients'].map((folder) => `${folder}/**/*.spec.ts`);
+
 export default defineConfig({
   test: {
-    include: ['src/**/*.spec.ts', 'test/**/*.spec.ts'],
+    projects: [
+      // Importing the service costs more than most of these tests: files share a process, one after the other.
+      { extends: true, test: { name: 'shared', include: SHARED, isolate: false, restoreMocks: true } },
+      { extends: true, test: { name: 'apart', include: ['test/**/*.spec.ts'], exclude: SHARED } },
+    ],
     globalSetup: 'test/support/temporary-root.ts',
     pool: 'forks',
     // The runtime that some tests load into their own process reports its use otherwise.

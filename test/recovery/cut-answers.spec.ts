@@ -17,7 +17,7 @@ describe('answers that are cut off (R6, invariant 11, BL-27)', () => {
 
   it(
     'held to a schema: cut in the middle of an object',
-    () => allEqual({ kills: 3, model: 'pocket', streams: 1, victim: 'service', form: 'json' }),
+    () => allEqual({ kills: 2, model: 'pocket', streams: 1, victim: 'service', form: 'json' }),
     300_000,
   );
 
