@@ -27,6 +27,7 @@ const ODD: readonly unknown[] = [
   { __proto__: 1, constructor: { prototype: 1 } },
 ];
 
+const TEXTS: readonly string[] = ['Hello', 'a', 'Ünïcode ✓', 'Tell me a story.'];
 const LONGEST_LIST = 3;
 
 /** Makes values from JSON Schemas: right ones, and ones that are wrong in one place. */
@@ -83,7 +84,7 @@ export class SchemaValues {
       case 'number':
         return least + this.random.next() * (Math.min(most, least + 2) - least);
       case 'string':
-        return this.random.pick(['Hello', 'a', 'Ünïcode ✓', 'Tell me a story.']);
+        return this.random.pick(TEXTS.filter((text) => new RegExp(String(schema['pattern'] ?? ''), 'u').test(text)));
       case 'array':
         return this.list(schema);
       case 'object':

@@ -100,7 +100,11 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
         from: 'past?.tokens ?? []',
         to: '(past?.tokens ?? []).slice(0, -1)',
       },
-      { file: 'responses/response-attempt.js', from: 'this.strayed = true;', to: 'return;' },
+      {
+        file: 'responses/response-attempt.js',
+        from: 'this.strayed = comparable(foldOutput([], payloads)) !== comparable(seen);',
+        to: 'this.strayed = false;',
+      },
     ],
     rules: ['invariant 11'],
   },
