@@ -84,7 +84,9 @@ export class SchemaValues {
       case 'number':
         return least + this.random.next() * (Math.min(most, least + 2) - least);
       case 'string':
-        return this.random.pick(TEXTS.filter((text) => new RegExp(String(schema['pattern'] ?? ''), 'u').test(text)));
+        return this.random.pick(
+          TEXTS.filter((text) => new RegExp((schema['pattern'] as string | undefined) ?? '', 'u').test(text)),
+        );
       case 'array':
         return this.list(schema);
       case 'object':
