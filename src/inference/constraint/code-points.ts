@@ -66,8 +66,8 @@ function escaped(make: Expressions, point: number): Expression {
   return make.literal(SHORT_ESCAPES[point] ?? `\\u${point.toString(16).padStart(4, '0')}`);
 }
 
-/** Byte sequences of the code points of a range. */
-function utf8(make: Expressions, from: number, to: number): Expression {
+/** Byte sequences of the code points of a range, surrogates not among them (Unicode, table 3-7). */
+export function utf8(make: Expressions, from: number, to: number): Expression {
   const choices: Expression[] = [];
   let low = from;
   for (const longest of LENGTHS) {

@@ -1,9 +1,11 @@
+import { utf8 } from './code-points.js';
 import type { Expression } from './expression.js';
 import type { Expressions } from './expressions.js';
 
 /** Digits of a whole number at most: beyond, a double does not hold every integer (RFC 8259, section 6). */
 export const MOST_DIGITS = 15;
-const MOST_DECIMALS = 10;
+/** Digits behind the point at most. */
+export const MOST_DECIMALS = 10;
 /** A line break may be followed by so many blanks: a model that likes them must come to an end. */
 const MOST_INDENT = 16;
 
@@ -12,10 +14,8 @@ export class JsonText {
   readonly digit: Expression;
   /** One character of a string as it stands between the quotes: itself, or escaped. */
   readonly character: Expression;
-  /** Behind an opening bracket or a comma. */
+  /** Behind an opening bracket or a comma, and before a closing bracket. */
   readonly gap: Expression;
-  /** Before a closing bracket. */
-  readonly closingGap: Expression;
   private readonly hex: Expression;
 
   constructor(readonly make: Expressions) {
@@ -23,9 +23,9 @@ export class JsonText {
     this.hex = make.byte([0x30, 0x39], [0x41, 0x46], [0x61, 0x66]);
     const broken = make.sequence(make.byte(0x0a), make.repeat(make.byte(0x20), 0, MOST_INDENT));
     this.gap = make.either(make.end, make.byte(0x20), broken);
-    this.closingGap = this.gap;
-    const plain = make.either(make.byte([0x20, 0x21], [0x23, 0x5b], [0x5d, 0x7f]), this.beyondAscii());
-    this.character = make.either(plain, make.pair(make.byte(0x5c), this.escape()));
+    const ascii = make.byte([0x20, 0x21], [0x23, 0x5b], [0x5d, 0x7f]);
+    const beyond = [utf8(make, 0x80, 0xd7ff), utf8(make, 0xe000, 0x10ffff)];
+    this.character = make.either(ascii, ...beyond, make.pair(make.byte(0x5c), this.escape()));
   }
 
   /** A string of so many characters, in Unicode code points. */
@@ -60,7 +60,7 @@ export class JsonText {
   /** `members` with a comma between two of them. */
   list(open: string, members: Expression, close: string): Expression {
     const { make } = this;
-    const full = make.sequence(make.literal(open), this.gap, members, this.closingGap, make.literal(close));
+    const full = make.sequence(make.literal(open), this.gap, members, this.gap, make.literal(close));
     return members.nullable ? make.either(make.literal(open + close), full) : full;
   }
 
@@ -91,21 +91,6 @@ export class JsonText {
     const { make, digit } = this;
     const long = make.pair(make.byte([0x31, 0x39]), make.repeat(digit, 0, MOST_DIGITS - 1));
     return make.either(make.byte(0x30), long);
-  }
-
-  /** Well-formed sequences of two to four bytes (Unicode, table 3-7): no surrogates, nothing overlong. */
-  private beyondAscii(): Expression {
-    const { make } = this;
-    const more = make.byte([0x80, 0xbf]);
-    return make.either(
-      make.sequence(make.byte([0xc2, 0xdf]), more),
-      make.sequence(make.byte(0xe0), make.byte([0xa0, 0xbf]), more),
-      make.sequence(make.byte([0xe1, 0xec], [0xee, 0xef]), more, more),
-      make.sequence(make.byte(0xed), make.byte([0x80, 0x9f]), more),
-      make.sequence(make.byte(0xf0), make.byte([0x90, 0xbf]), more, more),
-      make.sequence(make.byte([0xf1, 0xf3]), more, more, more),
-      make.sequence(make.byte(0xf4), make.byte([0x80, 0x8f]), more, more),
-    );
   }
 
   /** Behind the backslash. No surrogates: a half one is no character, and a pair is written as itself. */

@@ -1,5 +1,5 @@
 import type { Expression } from './expression.js';
-import { MOST_DIGITS, type JsonText } from './json-text.js';
+import { MOST_DECIMALS, MOST_DIGITS, type JsonText } from './json-text.js';
 
 /** Bounds of a number; null: none. */
 export interface NumberRange {
@@ -10,8 +10,6 @@ export interface NumberRange {
   belowMost: boolean;
 }
 
-/** Decimals at most behind the point. */
-const MOST_DECIMALS = 10;
 const LARGEST = 10 ** MOST_DIGITS - 1;
 
 /** Thrown for a bound that cannot be kept to the last digit. */
@@ -71,7 +69,7 @@ function within(json: JsonText, low: Bound, high: Bound, decimals: number): Expr
 }
 
 /** Whole numbers from `from` to `to` in decimal digits, without leading zeros. */
-export function wholeBetween(json: JsonText, from: number, to: number): Expression {
+function wholeBetween(json: JsonText, from: number, to: number): Expression {
   const { make } = json;
   const choices: Expression[] = [];
   for (let start = from; start <= to;) {

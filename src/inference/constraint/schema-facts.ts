@@ -1,3 +1,4 @@
+import { MOST_DECIMALS } from './json-text.js';
 import { isObject, type Json, type SchemaReader } from './schema-reader.js';
 import { SchemaRefusal } from './schema-refusal.js';
 
@@ -65,7 +66,7 @@ export function isOf(value: unknown, type: Type): boolean {
 
 /** Decimals that a step allows; null: a step that is no power of ten. */
 export function decimalsOf(step: number | null): number | null {
-  if (step === null) return 10;
+  if (step === null) return MOST_DECIMALS;
   const decimals = [1, 0.1, 0.01, 0.001, 0.0001, 0.00001, 0.000001].indexOf(step);
   return decimals < 0 ? null : decimals;
 }
@@ -98,8 +99,7 @@ function follow(schema: unknown, root: unknown): Json {
 }
 
 function differ(one: Json, other: Json, root: unknown): boolean {
-  const [left, right] = [constantsOf(one), constantsOf(other)];
-  if (left && right) return !left.some((value) => right.includes(value));
+  if (apartConstants(one, other)) return true;
   const [ownTypes, otherTypes] = [stated(one), stated(other)];
   if (ownTypes && otherTypes && !ownTypes.some((type) => otherTypes.includes(type))) return true;
   const names = [one['required']].flat().filter((name) => [other['required']].flat().includes(name));

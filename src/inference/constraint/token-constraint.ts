@@ -43,7 +43,7 @@ export class TokenConstraint {
   /** Of a state. */
   allowed(state: Expression): TokenSet {
     this.make.newToken();
-    const set = Uint32Array.from(this.textTokens(state));
+    const set = this.textTokens(state).slice();
     this.trie.addLong(set, state, this.make.nothing);
     for (const [id, bytes] of this.marks) if (this.follow(state, bytes) !== this.make.nothing) addToken(set, id);
     if (state.nullable) for (const id of this.kinds.endTokenIds) addToken(set, id);
@@ -73,7 +73,7 @@ export class TokenConstraint {
     this.sets.delete(beginning);
     const set = known ?? this.trie.allowed(beginning, this.make.nothing);
     this.sets.set(beginning, set);
-    if (this.sets.size > KEPT_SETS) for (const oldest of [...this.sets.keys()].slice(0, 1)) this.sets.delete(oldest);
+    if (this.sets.size > KEPT_SETS) this.sets.delete(this.sets.keys().next().value!);
     return set;
   }
 

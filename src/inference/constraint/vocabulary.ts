@@ -27,11 +27,6 @@ export class Vocabulary {
     this.bytes = tokenBytesOf(content);
   }
 
-  /** Whether outputs can be held to anything. */
-  get isWritten(): boolean {
-    return this.bytes !== null;
-  }
-
   /** Throws where the tokenizer's tokens are no text of their own, and as TokenConstraint does. */
   constraint(constraint: OutputConstraint): TokenConstraint {
     const key = JSON.stringify(constraint);
@@ -43,8 +38,7 @@ export class Vocabulary {
       found = new TokenConstraint(trie, kinds, constraint);
     }
     this.constraints.set(key, found);
-    if (this.constraints.size > KEPT_CONSTRAINTS)
-      for (const oldest of [...this.constraints.keys()].slice(0, 1)) this.constraints.delete(oldest);
+    if (this.constraints.size > KEPT_CONSTRAINTS) this.constraints.delete(this.constraints.keys().next().value!);
     return found;
   }
 
