@@ -52,6 +52,7 @@ export { ProcessEngine, type ProcessEngineOptions } from './process/process-engi
 export { type RunnerLog } from './process/runner-start.js';
 export { endLeftoverRunners } from './process/runner-list.js';
 export { WorkerPromptCodec, type WorkerPromptCodecOptions } from './text/worker-prompt-codec.js';
+export { undecided } from './generation/stop-scanner.js';
 export { TextAssembler, type AssembledStep, type TokenDecoder } from './generation/text-assembler.js';
 export { loadTokenDecoder } from './generation/token-decoder.js';
 export { STEP_WINDOW } from './generation/row.js';

@@ -1,4 +1,4 @@
-export { CreateResponseDto } from './dto/create-response.dto.js';
+export { CreateResponseDto, LOGPROBS } from './dto/create-response.dto.js';
 export { SamplingDto } from './dto/sampling.dto.js';
 export { EphemeralResponses } from './ephemeral-responses.js';
 export { successOf } from './foreground-responses.js';

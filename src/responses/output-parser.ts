@@ -1,3 +1,4 @@
+import { undecided } from '../inference/index.js';
 import { parsed, readCallHead } from './call-head.js';
 import { JsonObjectEnd } from './json-object-end.js';
 import { REASONING_CLOSE, REASONING_OPEN, type OutputSyntax } from './output-syntax.js';
@@ -264,15 +265,4 @@ export class OutputParser {
 /** What a call is found by: lists are opened with a bracket that may have a space before it. */
 function markerOf(open: string): string {
   return open.trim().replace(/(?<=\])\[$/, '');
-}
-
-/** Length of the longest suffix that is the beginning of a marker. */
-function undecided(text: string, markers: readonly string[]): number {
-  let longest = 0;
-  for (const marker of markers) {
-    for (let length = Math.min(marker.length - 1, text.length); length > longest; length--) {
-      if (text.endsWith(marker.slice(0, length))) longest = length;
-    }
-  }
-  return longest;
 }

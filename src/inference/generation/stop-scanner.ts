@@ -22,7 +22,7 @@ export class StopScanner {
       this.held = '';
       return { text: all.slice(0, match), matched: true };
     }
-    const sure = all.length - this.undecided(all);
+    const sure = all.length - undecided(all, this.stops);
     this.held = all.slice(sure);
     return { text: all.slice(0, sure), matched: false };
   }
@@ -47,15 +47,15 @@ export class StopScanner {
     }
     return start;
   }
+}
 
-  /** Length of the longest suffix that is the beginning of a stop string. */
-  private undecided(text: string): number {
-    let longest = 0;
-    for (const stop of this.stops) {
-      for (let length = Math.min(stop.length - 1, text.length); length > longest; length--) {
-        if (text.endsWith(stop.slice(0, length))) longest = length;
-      }
+/** Length of the longest end of the text that is the beginning of a marker: it may still become one. */
+export function undecided(text: string, markers: readonly string[]): number {
+  let longest = 0;
+  for (const marker of markers) {
+    for (let length = Math.min(marker.length - 1, text.length); length > longest; length--) {
+      if (text.endsWith(marker.slice(0, length))) longest = length;
     }
-    return longest;
   }
+  return longest;
 }

@@ -21,7 +21,8 @@ import { INPUT_ITEMS, type InputItemDto } from './input-item.dto.js';
 import { ReasoningDto, TextOptionsDto } from './output-options.dto.js';
 import { SamplingDto } from './sampling.dto.js';
 
-const LOGPROBS = 'message.output_text.logprobs';
+/** The word of `include` that asks for log probabilities. */
+export const LOGPROBS = 'message.output_text.logprobs';
 const TIERS = ['auto', 'default', 'flex', 'scale', 'priority'];
 
 const FUNCTION = object({ type: constant('function'), name: text() });
