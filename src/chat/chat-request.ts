@@ -1,4 +1,5 @@
 import { DomainError } from '../errors/index.js';
+import { LOGPROBS } from '../responses/index.js';
 import type { JsonObject } from '../tasks/index.js';
 import { inputOf } from './chat-input.js';
 import type { CreateChatCompletionDto } from './dto/create-chat-completion.dto.js';
@@ -10,8 +11,6 @@ export interface ResponseRequest {
   body: JsonObject;
   names: FieldNames;
 }
-
-const LOGPROBS = 'message.output_text.logprobs';
 
 /** Fields that a response has too, by the same name. */
 const SAME = [

@@ -1,22 +1,8 @@
-import {
-  IsArray,
-  IsBoolean,
-  IsDefined,
-  IsIn,
-  IsInt,
-  IsNotEmpty,
-  IsNumber,
-  IsObject,
-  IsOptional,
-  IsString,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
-import { Nested, Rule, Unsupported, UNSUPPORTED_VALUE } from '../../http/index.js';
+import { IsArray, IsBoolean, IsDefined, IsInt, IsObject, IsOptional, IsString, Max, Min } from 'class-validator';
+import { Nested, Rule, Unsupported } from '../../http/index.js';
 import { anything, Meaning } from '../../openapi/index.js';
-import { SamplingDto } from '../../responses/index.js';
 import { ChatMessageDto } from './chat-message.dto.js';
+import { CompletionRequestDto } from './completion-request.dto.js';
 import { ChatToolDto, ResponseFormatDto, StreamOptionsDto } from './output-form.dto.js';
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
@@ -28,24 +14,12 @@ const isTextOrObject = (value: unknown): boolean =>
  * Body of POST /v1/chat/completions (WIRE B7). Null means absent in every optional field. What it has in common with a
  * response is checked as a response's.
  */
-export class CreateChatCompletionDto extends SamplingDto {
-  @IsDefined()
-  @IsString()
-  @IsNotEmpty()
-  @MaxLength(256)
-  @Meaning('Id or alias of a model')
-  model: string;
-
+export class CreateChatCompletionDto extends CompletionRequestDto {
   @IsDefined()
   @IsArray()
   @Rule('hasMessages', 'must not be empty', (value) => !isEmptyList(value))
   @Nested(() => ChatMessageDto)
   messages: ChatMessageDto[];
-
-  @IsOptional()
-  @IsBoolean()
-  @Meaning('Answers in chunks, as they come')
-  stream?: boolean | null;
 
   @IsOptional()
   @IsObject()
@@ -108,10 +82,6 @@ export class CreateChatCompletionDto extends SamplingDto {
 
   @IsOptional()
   @IsString()
-  user?: string | null;
-
-  @IsOptional()
-  @IsString()
   safety_identifier?: string | null;
 
   @IsOptional()
@@ -122,16 +92,7 @@ export class CreateChatCompletionDto extends SamplingDto {
   @IsString()
   service_tier?: string | null;
 
-  @IsOptional()
-  @IsNumber()
-  @Meaning('How long the model stays loaded afterwards')
-  keep_alive_seconds?: number | null;
-
   // Known, with values that ask for nothing here.
-
-  @IsOptional()
-  @IsIn([1], UNSUPPORTED_VALUE)
-  n?: 1 | null;
 
   @IsOptional()
   @IsArray()

@@ -1,20 +1,7 @@
-import {
-  IsBoolean,
-  IsDefined,
-  IsIn,
-  IsInt,
-  IsNotEmpty,
-  IsNumber,
-  IsObject,
-  IsOptional,
-  IsString,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { IsDefined, IsIn, IsInt, IsObject, IsOptional, Max, Min } from 'class-validator';
 import { IsTextOrList, Nested, Rule, Unsupported, UNSUPPORTED_VALUE } from '../../http/index.js';
 import { either, listOf, Meaning, text } from '../../openapi/index.js';
-import { SamplingDto } from '../../responses/index.js';
+import { CompletionRequestDto } from './completion-request.dto.js';
 import { StreamOptionsDto } from './output-form.dto.js';
 
 const PROMPT = either([text(undefined, { minLength: 1 }), { ...listOf(text()), minItems: 1, maxItems: 1 }]);
@@ -25,24 +12,12 @@ const isOneText = (value: unknown): boolean =>
   !Array.isArray(value) || (value.length === 1 && typeof value[0] === 'string');
 
 /** Body of POST /v1/completions (WIRE B2). Null means absent in every optional field. */
-export class CreateCompletionDto extends SamplingDto {
-  @IsDefined()
-  @IsString()
-  @IsNotEmpty()
-  @MaxLength(256)
-  @Meaning('Id or alias of a model')
-  model: string;
-
+export class CreateCompletionDto extends CompletionRequestDto {
   @IsDefined()
   @IsTextOrList()
   @Rule('isOneText', 'must be one text; tokens and several prompts are not supported', isOneText, 'unsupported_value')
   @Meaning('What the model goes on from, without a chat template; control tokens in it are control tokens', PROMPT)
   prompt: string | [string];
-
-  @IsOptional()
-  @IsBoolean()
-  @Meaning('Answers in chunks, as they come')
-  stream?: boolean | null;
 
   @IsOptional()
   @IsObject()
@@ -56,20 +31,7 @@ export class CreateCompletionDto extends SamplingDto {
   @Meaning(`Longest answer; absent: ${DEFAULT_MAX_TOKENS}`)
   max_tokens?: number | null;
 
-  @IsOptional()
-  @IsString()
-  user?: string | null;
-
-  @IsOptional()
-  @IsNumber()
-  @Meaning('How long the model stays loaded afterwards')
-  keep_alive_seconds?: number | null;
-
   // Known, with values that ask for nothing here.
-
-  @IsOptional()
-  @IsIn([1], UNSUPPORTED_VALUE)
-  n?: 1 | null;
 
   @IsOptional()
   @IsIn([1], UNSUPPORTED_VALUE)
