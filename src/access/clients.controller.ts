@@ -1,5 +1,4 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import { RequestOrigin, type Origin } from '../audit/index.js';
 import {
   AnyClient,
@@ -24,7 +23,7 @@ import {
   type ListObject,
   type QueryOf,
 } from '../http/index.js';
-import { deletedObject, DescribeRoute } from '../openapi/index.js';
+import { deletedObject, DescribeRoute, Tag } from '../openapi/index.js';
 import { IdempotencyKeys } from '../tasks/index.js';
 import { CLIENT, ISSUED_CLIENT } from './access-schema.js';
 import { RotationRepeats } from './rotation-repeats.js';
@@ -37,7 +36,7 @@ const LIST_FIELDS = pageFields('client', { fallback: 100 });
 const LIST_QUERY = new QueryFields(LIST_FIELDS);
 
 /** Clients as the owner manages them (WIRE B2, B8). A client sees, rotates and revokes itself without a scope. */
-@ApiTags('Clients')
+@Tag('Clients')
 @Controller('v1/clients')
 export class ClientsController {
   constructor(

@@ -1,5 +1,4 @@
 import { Body, Controller, Get, HttpCode, Post, Req } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { RequestOrigin, type Origin } from '../audit/index.js';
 import {
@@ -16,7 +15,7 @@ import {
 } from '../clients/index.js';
 import { DomainError } from '../errors/index.js';
 import { bodyOf, OAuthBody } from '../http/index.js';
-import { DescribeRoute } from '../openapi/index.js';
+import { DescribeRoute, Tag } from '../openapi/index.js';
 import { seconds } from './client-view.js';
 import { DeviceAuthorizationDto, RevokeDto, TokenDto } from './dto/oauth.dto.js';
 import { originUrl } from './origin-url.js';
@@ -45,7 +44,7 @@ export interface TokenGrant {
 }
 
 /** Pairing as a program does it (RFC 8628, WIRE B8), and giving a token back (RFC 7009). */
-@ApiTags('Pairing')
+@Tag('Pairing')
 @Controller()
 @OAuthBody()
 export class OAuthController {

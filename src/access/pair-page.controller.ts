@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Controller, Get, Header, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import { Public, readUserCode } from '../clients/index.js';
-import { DescribeRoute, text } from '../openapi/index.js';
+import { DescribeRoute, Tag, text } from '../openapi/index.js';
 
 const STYLE =
   'body{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:4rem auto;padding:0 1rem}' +
@@ -16,7 +15,7 @@ const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri '
  * Where a program sends its user (RFC 8628 3.3). The page decides nothing and looks nothing up: it shows the code that it
  * was opened with and the command by which the owner approves it.
  */
-@ApiTags('Pairing')
+@Tag('Pairing')
 @Controller('pair')
 export class PairPageController {
   @Get()

@@ -1,5 +1,4 @@
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import { RequestOrigin, type Origin } from '../audit/index.js';
 import {
   CurrentClient,
@@ -10,7 +9,7 @@ import {
   type PairingRecord,
 } from '../clients/index.js';
 import { bodyOf, listObject, listSchema, type ListObject } from '../http/index.js';
-import { DescribeRoute } from '../openapi/index.js';
+import { DescribeRoute, Tag } from '../openapi/index.js';
 import { seconds } from './client-view.js';
 import { ApprovePairingDto } from './dto/approve-pairing.dto.js';
 import { PAIRING } from './pairing-schema.js';
@@ -36,7 +35,7 @@ export interface PairingObject {
 }
 
 /** Pairing as the owner does it (WIRE B8 step 2). */
-@ApiTags('Pairing')
+@Tag('Pairing')
 @Controller('v1/pairings')
 @RequireScope('clients:manage')
 export class PairingsController {

@@ -1,9 +1,8 @@
-import { ApiTags } from '@nestjs/swagger';
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { CurrentClient, RequireScope, type Client } from '../clients/index.js';
 import { bodyOf } from '../http/index.js';
-import { DescribeRoute } from '../openapi/index.js';
+import { DescribeRoute, Tag } from '../openapi/index.js';
 import { CompletionAnswers, type CompletionJob } from './completion-answers.js';
 import { CompletionRequests } from './completion-requests.js';
 import { CHAT_CHUNK, CHAT_COMPLETION, COMPLETION, COMPLETION_CHUNK } from './completion-schema.js';
@@ -28,7 +27,7 @@ const ERRORS = [
 ] as const;
 
 /** OpenAI's older endpoints (WIRE B7): views of a response that is not stored. */
-@ApiTags('Completions')
+@Tag('Completions')
 @Controller('v1')
 export class CompletionsController {
   constructor(

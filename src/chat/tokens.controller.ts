@@ -1,11 +1,10 @@
-import { ApiTags } from '@nestjs/swagger';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { RequireScope } from '../clients/index.js';
 import { DomainError } from '../errors/index.js';
 import { bodyOf } from '../http/index.js';
 import { PROMPT_CODEC, type PromptCodec } from '../inference/index.js';
 import { ModelCatalogue, type ModelRecord } from '../models/index.js';
-import { DescribeRoute, integer, listOf, named, object, text } from '../openapi/index.js';
+import { DescribeRoute, integer, listOf, named, object, Tag, text } from '../openapi/index.js';
 import { DetokenizeDto, TokenizeDto } from './dto/tokens.dto.js';
 import { FieldNames } from './field-names.js';
 
@@ -24,7 +23,7 @@ const ERRORS = [
 const NAMES = new FieldNames({ input: 'text' });
 
 /** POST /v1/tokenize and /v1/detokenize (WIRE B2): no model is loaded for them. */
-@ApiTags('Completions')
+@Tag('Completions')
 @Controller('v1')
 export class TokensController {
   constructor(

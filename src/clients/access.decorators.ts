@@ -1,6 +1,5 @@
 import { applyDecorators, createParamDecorator, SetMetadata, type ExecutionContext } from '@nestjs/common';
-import { ApiSecurity } from '@nestjs/swagger';
-import { TOKEN_SCHEME } from '../openapi/index.js';
+import { TOKEN_SCHEME, whenDescribed } from '../openapi/index.js';
 import type { Client } from './client.js';
 import type { Scope } from './scopes.js';
 
@@ -35,7 +34,10 @@ type Mark = ClassDecorator & MethodDecorator;
 /** The scopes also stand in the description of the API. */
 function mark(access: Access): Mark {
   const roles = access.kind === 'public' ? [] : access.kind === 'any' ? [[]] : access.scopes.map((scope) => [scope]);
-  return applyDecorators(SetMetadata(ACCESS, access), ...roles.map((role) => ApiSecurity(TOKEN_SCHEME, role)));
+  return applyDecorators(
+    SetMetadata(ACCESS, access),
+    ...roles.map((role) => whenDescribed(({ ApiSecurity }) => ApiSecurity(TOKEN_SCHEME, role))),
+  );
 }
 
 /** The route needs no token. */

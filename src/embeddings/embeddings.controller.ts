@@ -1,10 +1,9 @@
-import { ApiTags } from '@nestjs/swagger';
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { CurrentClient, RequireScope, type Client } from '../clients/index.js';
 import { bodyOf, disconnection } from '../http/index.js';
 import type { Encoded } from '../inference/index.js';
-import { DescribeRoute } from '../openapi/index.js';
+import { DescribeRoute, Tag } from '../openapi/index.js';
 import { CreateEmbeddingDto } from './dto/create-embedding.dto.js';
 import { CreateRerankDto } from './dto/create-rerank.dto.js';
 import { embeddingJson } from './embedding-json.js';
@@ -30,7 +29,7 @@ const ERRORS = [
 ] as const;
 
 /** POST /v1/embeddings and /v1/rerank (WIRE B2, B7). */
-@ApiTags('Embeddings')
+@Tag('Embeddings')
 @Controller('v1')
 export class EmbeddingsController {
   constructor(private readonly encoders: Encoders) {}

@@ -1,9 +1,8 @@
 import { Body, Controller, Delete, Param, Post } from '@nestjs/common';
-import { ApiParam, ApiTags } from '@nestjs/swagger';
 import { RequestOrigin, type Origin } from '../audit/index.js';
 import { RequireScope } from '../clients/index.js';
 import { bodyOf } from '../http/index.js';
-import { deletedObject, DescribeRoute } from '../openapi/index.js';
+import { deletedObject, DescribeRoute, Tag, whenDescribed } from '../openapi/index.js';
 import { RegisterModelDto } from './dto/register-model.dto.js';
 import { ModelCatalogue } from './model-catalogue.js';
 import { NEVER_LOADED, type ModelObject } from './model-object.js';
@@ -11,7 +10,7 @@ import { ModelRegistry, type Registration } from './model-registry.js';
 import { MODEL } from './model-schema.js';
 
 /** The routes by which models come and go (WIRE B2). */
-@ApiTags('Models')
+@Tag('Models')
 @Controller('v1/models')
 export class ModelRegistryController {
   constructor(
@@ -35,7 +34,13 @@ export class ModelRegistryController {
 
   @Delete('*id')
   @RequireScope('models:manage')
-  @ApiParam({ name: 'id', description: 'May hold slashes, as they are or percent-encoded', schema: { type: 'string' } })
+  @whenDescribed(({ ApiParam }) =>
+    ApiParam({
+      name: 'id',
+      description: 'May hold slashes, as they are or percent-encoded',
+      schema: { type: 'string' },
+    }),
+  )
   @DescribeRoute({
     id: 'deleteModel',
     summary: 'Forgets a model; its files stay',

@@ -1,8 +1,7 @@
-import { ApiParam, ApiTags } from '@nestjs/swagger';
 import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { RequireScope } from '../clients/index.js';
 import { bodyOf } from '../http/index.js';
-import { DescribeRoute } from '../openapi/index.js';
+import { DescribeRoute, Tag, whenDescribed } from '../openapi/index.js';
 import { LoadModelDto } from './dto/load-model.dto.js';
 import { NameModelDto } from './dto/name-model.dto.js';
 import { ModelCatalogue } from './model-catalogue.js';
@@ -12,7 +11,7 @@ import { MODEL, MODEL_LIST } from './model-schema.js';
 import { ModelResidency } from './model-residency.js';
 
 /** The models routes of WIRE B2. */
-@ApiTags('Models')
+@Tag('Models')
 @Controller('v1/models')
 export class ModelsController {
   constructor(
@@ -35,7 +34,13 @@ export class ModelsController {
   /** A wildcard, since ids such as `org/name` hold a slash; the router gives its decoded segments. */
   @Get('*id')
   @RequireScope('models:read')
-  @ApiParam({ name: 'id', description: 'May hold slashes, as they are or percent-encoded', schema: { type: 'string' } })
+  @whenDescribed(({ ApiParam }) =>
+    ApiParam({
+      name: 'id',
+      description: 'May hold slashes, as they are or percent-encoded',
+      schema: { type: 'string' },
+    }),
+  )
   @DescribeRoute({
     id: 'getModel',
     summary: 'Reads a model',

@@ -1,8 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import type { ApiResponseOptions } from '@nestjs/swagger';
 import { STATUS_OF_KIND, ERROR_CODES, type ErrorCode } from '../errors/index.js';
 import { ERROR, exampleOf, type ErrorExample } from './error-answers.js';
 import type { Schema } from './schema.js';
+import { whenDescribed, type Swagger } from './swagger.js';
 
 /** One good answer of a route. */
 export interface AnswerDescription {
@@ -53,6 +54,11 @@ export const WITH_TOKEN: readonly ErrorCode[] = [
 
 /** Puts the route into the description of the API (OPERATE 6). Its scope is told by @RequireScope. */
 export function DescribeRoute(route: RouteDescription): MethodDecorator {
+  return whenDescribed((swagger) => described(route, swagger));
+}
+
+function described(route: RouteDescription, swagger: Swagger): MethodDecorator {
+  const { ApiBody, ApiHeader, ApiOperation, ApiQuery, ApiResponse } = swagger;
   const { id: operationId, summary, description, body, form, answers, headers = {}, query = {} } = route;
   const decorators: MethodDecorator[] = [ApiOperation({ operationId, summary, ...(description && { description }) })];
   if (body) {
@@ -67,7 +73,9 @@ export function DescribeRoute(route: RouteDescription): MethodDecorator {
   for (const [name, meaning] of Object.entries(headers)) {
     decorators.push(ApiHeader({ name, required: false, description: meaning, schema: { type: 'string' } }));
   }
-  for (const [status, answer] of Object.entries(answers)) decorators.push(goodAnswer(Number(status), answer));
+  for (const [status, answer] of Object.entries(answers)) {
+    decorators.push(ApiResponse(goodAnswer(Number(status), answer)));
+  }
   const codes = [...ANYWHERE, ...(body ? WITH_FIELDS : []), ...(route.errors ?? [])];
   for (const [status, refusal] of Object.entries(refusalsByStatus(codes))) {
     // Its own 503 is what /health has to say.
@@ -80,13 +88,14 @@ function descriptionOf({ description }: Schema): { description?: string } {
   return typeof description === 'string' ? { description } : {};
 }
 
-function goodAnswer(status: number, { description, schema, events, contentType }: AnswerDescription): MethodDecorator {
+function goodAnswer(status: number, answer: AnswerDescription): ApiResponseOptions {
+  const { description, schema, events, contentType } = answer;
   const type = contentType ?? 'application/json';
   const content = {
     ...(schema && { [type]: { schema: { ...schema } } }),
     ...(events && { 'text/event-stream': { schema: { ...events } } }),
   };
-  return ApiResponse({ status, description, ...(Object.keys(content).length > 0 && { content }) });
+  return { status, description, ...(Object.keys(content).length > 0 && { content }) };
 }
 
 export interface Refusal {

@@ -1,9 +1,10 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
+import type { OpenAPIObject } from '@nestjs/swagger';
 import { serviceVersion } from '../config/index.js';
 import { refusalsByStatus, WITH_ANY_BODY, WITH_TOKEN, type Refusal } from './describe-route.js';
 import { ERROR, OAUTH_ERROR } from './error-answers.js';
 import { either, schemasWithin } from './schema.js';
+import { loadSwagger } from './swagger.js';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const DESCRIPTION = `A durable local model service: LMSP 1.0, chapter 11, behind an OpenAI-compatible API.
@@ -18,7 +19,8 @@ const OAUTH = '/oauth/';
 export const TOKEN_SCHEME = 'token';
 
 /** The description of every route of the application, those of extensions included (OPERATE 6). OpenAPI 3.1. */
-export function describeApi(app: INestApplication): OpenAPIObject {
+export async function describeApi(app: INestApplication): Promise<OpenAPIObject> {
+  const { DocumentBuilder, SwaggerModule } = await loadSwagger();
   const base = new DocumentBuilder()
     .setTitle('LMSP service')
     .setDescription(DESCRIPTION)

@@ -21,3 +21,4 @@ export {
   type Schema,
 } from './schema.js';
 export { serveDescription } from './serve-description.js';
+export { Tag, whenDescribed } from './swagger.js';

@@ -1,5 +1,4 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import { AUDIT_ACTIONS, AuditTrail } from '../audit/index.js';
 import { RequireScope } from '../clients/index.js';
 import {
@@ -11,7 +10,7 @@ import {
   type ListObject,
   type QueryOf,
 } from '../http/index.js';
-import { DescribeRoute } from '../openapi/index.js';
+import { DescribeRoute, Tag } from '../openapi/index.js';
 import { auditToWire, type AuditEventObject } from './audit-view.js';
 import { AUDIT_EVENT } from './operations-schema.js';
 
@@ -22,7 +21,7 @@ const FIELDS = {
 const QUERY = new QueryFields(FIELDS);
 
 /** Who did what, newest first (WIRE B2, OPERATE 5). */
-@ApiTags('Service')
+@Tag('Service')
 @Controller('v1/audit')
 export class AuditController {
   constructor(private readonly trail: AuditTrail) {}

@@ -1,9 +1,8 @@
 import { Controller, Get, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '../clients/index.js';
 import { UnitOfWork } from '../database/index.js';
-import { DescribeRoute } from '../openapi/index.js';
+import { DescribeRoute, Tag } from '../openapi/index.js';
 import { PROBE } from './operations-schema.js';
 import { ServiceObstacles } from './service-obstacles.js';
 
@@ -11,7 +10,7 @@ import { ServiceObstacles } from './service-obstacles.js';
 const STUCK_MS = 30_000;
 
 /** Liveness and readiness (OPERATE 5.1). Neither loads a model nor runs one: a lost runner is replaced, not a reason to restart. */
-@ApiTags('Service')
+@Tag('Service')
 @Controller()
 export class HealthController {
   constructor(

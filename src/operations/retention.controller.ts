@@ -2,9 +2,8 @@ import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { AuditLog, RequestOrigin, type Origin } from '../audit/index.js';
 import { RequireScope } from '../clients/index.js';
 import { UnitOfWork } from '../database/index.js';
-import { ApiTags } from '@nestjs/swagger';
 import { bodyOf } from '../http/index.js';
-import { DescribeRoute } from '../openapi/index.js';
+import { DescribeRoute, Tag } from '../openapi/index.js';
 import { RetentionReports, RetentionRunner, RetentionSchedule } from '../retention/index.js';
 import { RETENTION, RETENTION_RUN } from './operations-schema.js';
 import { RetentionRunDto } from './retention-run.dto.js';
@@ -17,7 +16,7 @@ import {
 } from './retention-view.js';
 
 /** What is kept, for how long, and what goes now (WIRE B2, OPERATE 5.7). Counts of every client, contents of none. */
-@ApiTags('Service')
+@Tag('Service')
 @Controller('v1/service/retention')
 export class RetentionController {
   constructor(

@@ -1,9 +1,8 @@
 import { Controller, Get, Inject } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import { RequireScope } from '../clients/index.js';
 import { CONFIG, RESTART_POLICIES, serviceVersion, type Config } from '../config/index.js';
 import { ModelCatalogue } from '../models/index.js';
-import { DescribeRoute } from '../openapi/index.js';
+import { DescribeRoute, Tag } from '../openapi/index.js';
 import { RetentionRunner } from '../retention/index.js';
 import { SERVICE_INFO } from './operations-schema.js';
 import { SERVICE_IDENTITY, type ServiceIdentity } from './service-identity.js';
@@ -30,7 +29,7 @@ export interface ServiceInfo {
   on_restart: { default: string; supported: readonly string[] };
 }
 
-@ApiTags('Service')
+@Tag('Service')
 @Controller('v1/service')
 export class ServiceController {
   private readonly version = serviceVersion();

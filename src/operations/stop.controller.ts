@@ -1,14 +1,13 @@
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { AuditLog, RequestOrigin, type Origin } from '../audit/index.js';
 import { RequireScope } from '../clients/index.js';
 import { UnitOfWork } from '../database/index.js';
-import { constant, DescribeRoute, object } from '../openapi/index.js';
+import { constant, DescribeRoute, object, Tag } from '../openapi/index.js';
 import { StopSwitch } from './stop-switch.js';
 
 /** POST /v1/service/stop (WIRE B2): 202 once it is on record, then the clean stop. */
-@ApiTags('Service')
+@Tag('Service')
 @Controller('v1/service/stop')
 export class StopController {
   constructor(

@@ -1,12 +1,11 @@
 import { Body, Controller, Post, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { RequestOrigin, type Origin } from '../audit/index.js';
 import { CurrentClient, RequireScope, type Client } from '../clients/index.js';
 import { DomainError } from '../errors/index.js';
 import { bodyOf, Idempotent, Keyed, type KeyedRequest } from '../http/index.js';
 import { isModelId } from '../models/index.js';
-import { DescribeRoute } from '../openapi/index.js';
+import { DescribeRoute, Tag } from '../openapi/index.js';
 import { TASK } from '../tasks/index.js';
 import { PullModelDto } from './dto/pull-model.dto.js';
 import { PullAcceptance } from './pull-acceptance.js';
@@ -16,7 +15,7 @@ import type { PullInput } from './pull-input.js';
 const DEFAULT_REVISION = 'main';
 
 /** The route by which a model is fetched from a hub (WIRE B2). */
-@ApiTags('Models')
+@Tag('Models')
 @Controller('v1/models')
 export class PullsController {
   constructor(

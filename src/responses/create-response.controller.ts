@@ -1,9 +1,8 @@
-import { ApiTags } from '@nestjs/swagger';
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { CurrentClient, RequireScope, type Client } from '../clients/index.js';
 import { bodyOf, Idempotent, Keyed, type KeyedRequest } from '../http/index.js';
-import { DescribeRoute } from '../openapi/index.js';
+import { DescribeRoute, Tag } from '../openapi/index.js';
 import { TASK_EVENT } from '../tasks/index.js';
 import { CreateResponseDto } from './dto/create-response.dto.js';
 import { EphemeralCreation } from './ephemeral-creation.js';
@@ -40,7 +39,7 @@ const CREATE_ERRORS = [
 ] as const;
 
 /** POST /v1/responses (WIRE B3). */
-@ApiTags('Responses')
+@Tag('Responses')
 @Controller('v1/responses')
 export class CreateResponseController {
   constructor(

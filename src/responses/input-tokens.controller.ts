@@ -1,8 +1,7 @@
-import { ApiTags } from '@nestjs/swagger';
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { CurrentClient, RequireScope, type Client } from '../clients/index.js';
 import { bodyOf } from '../http/index.js';
-import { constant, DescribeRoute, integer, named, object } from '../openapi/index.js';
+import { constant, DescribeRoute, integer, named, object, Tag } from '../openapi/index.js';
 import { CreateResponseDto } from './dto/create-response.dto.js';
 import { ResponseRequests } from './response-requests.js';
 
@@ -29,7 +28,7 @@ const ERRORS = [
 ] as const;
 
 /** POST /v1/responses/input_tokens (WIRE B2): a create that is counted and not run. */
-@ApiTags('Responses')
+@Tag('Responses')
 @Controller('v1/responses/input_tokens')
 export class InputTokensController {
   constructor(private readonly requests: ResponseRequests) {}

@@ -1,4 +1,3 @@
-import { ApiTags } from '@nestjs/swagger';
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { CurrentClient, RequireScope, type Client } from '../clients/index.js';
@@ -12,7 +11,7 @@ import {
   type ListObject,
   type QueryOf,
 } from '../http/index.js';
-import { deletedObject, DescribeRoute } from '../openapi/index.js';
+import { deletedObject, DescribeRoute, Tag } from '../openapi/index.js';
 import { TASK_EVENT, type JsonObject } from '../tasks/index.js';
 import type { ResponseObject } from './response-object.js';
 import { INPUT_ITEM, RESPONSE } from './response-schema.js';
@@ -26,7 +25,7 @@ const ITEMS_FIELDS = pageFields('item');
 const ITEMS_QUERY = new QueryFields(ITEMS_FIELDS);
 
 /** Routes of stored responses (WIRE B2). */
-@ApiTags('Responses')
+@Tag('Responses')
 @Controller('v1/responses/:id')
 export class ResponsesController {
   constructor(

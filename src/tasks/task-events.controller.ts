@@ -1,4 +1,3 @@
-import { ApiTags } from '@nestjs/swagger';
 import { Controller, Get, Headers, HttpStatus, Param, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { CurrentClient, RequireScope, type Client } from '../clients/index.js';
@@ -11,7 +10,7 @@ import {
   type EventFrame,
   type QueryOf,
 } from '../http/index.js';
-import { DescribeRoute } from '../openapi/index.js';
+import { DescribeRoute, Tag } from '../openapi/index.js';
 import { TaskEventStream } from './task-event-stream.js';
 import type { StoredEvent } from './task-log.js';
 import { TaskQueries } from './task-queries.js';
@@ -27,7 +26,7 @@ const EVENTS_FIELDS = {
 const EVENTS_QUERY = new QueryFields(EVENTS_FIELDS);
 
 /** GET /v1/tasks/{id}/events: a stream that resumes by Last-Event-ID, or a page of JSON (WIRE B5). */
-@ApiTags('Tasks')
+@Tag('Tasks')
 @Controller('v1/tasks/:id/events')
 export class TaskEventsController {
   constructor(

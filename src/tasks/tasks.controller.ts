@@ -1,4 +1,3 @@
-import { ApiTags } from '@nestjs/swagger';
 import { Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { AuditLog, RequestOrigin, type Origin } from '../audit/index.js';
@@ -14,7 +13,7 @@ import {
   type ListObject,
   type QueryOf,
 } from '../http/index.js';
-import { DescribeRoute } from '../openapi/index.js';
+import { DescribeRoute, Tag } from '../openapi/index.js';
 import { TaskCancellation } from './task-cancellation.js';
 import { TaskObjects } from './task-objects.js';
 import { TaskQueries } from './task-queries.js';
@@ -31,7 +30,7 @@ const LIST_FIELDS = {
 const LIST_QUERY = new QueryFields(LIST_FIELDS);
 
 /** The LMSP view of tasks (WIRE B2, B4). */
-@ApiTags('Tasks')
+@Tag('Tasks')
 @Controller('v1/tasks')
 export class TasksController {
   constructor(

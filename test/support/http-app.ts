@@ -79,7 +79,7 @@ export class HttpApp {
   readonly requests: NoticeTypes['http.request'][] = [];
   readonly faults: unknown[] = [];
   private stopped = false;
-  private contract: ApiContract | null = null;
+  private contract: Promise<ApiContract> | null = null;
 
   private constructor(
     readonly app: NestExpressApplication,
@@ -208,9 +208,9 @@ export class HttpApp {
     const contentType = headers.get('content-type');
     const isJson = contentType?.startsWith('application/json') ?? false;
     const text = isJson ? await response.clone().text() : '';
-    this.contract ??= new ApiContract(describeApi(this.app));
+    this.contract ??= describeApi(this.app).then((document) => new ApiContract(document));
     const body: unknown = text === '' ? null : JSON.parse(text);
-    const complaint = this.contract.complaint({ method, path, status, contentType, body });
+    const complaint = (await this.contract).complaint({ method, path, status, contentType, body });
     if (complaint !== null) throw new Error(complaint);
   }
 

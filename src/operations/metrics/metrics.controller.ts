@@ -1,12 +1,11 @@
 import { Controller, Get, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { RequireScope } from '../../clients/index.js';
-import { DescribeRoute, text } from '../../openapi/index.js';
+import { DescribeRoute, Tag, text } from '../../openapi/index.js';
 import { Metrics } from './metrics.js';
 
 /** GET /metrics (WIRE B2): Prometheus reads it with a token of scope service:read (`credentials_file`). */
-@ApiTags('Service')
+@Tag('Service')
 @Controller('metrics')
 export class MetricsController {
   constructor(private readonly metrics: Metrics) {}
