@@ -232,8 +232,8 @@ export const CONFIG_TABLE = {
   retentionFreePercent: whole(10, { min: 0, max: 100 }, 'Share of free pages that the file keeps for what comes.'),
 } satisfies Record<string, Setting<unknown>>;
 
-/** Variables under our prefix that other programs read (the command line, the tests): accepted and ignored here. */
-export const FOREIGN_KEYS = ['LMSP_URL', 'LMSP_TOKEN', 'LMSP_TEST_MODELS'] as const;
+/** Variables under our prefix that other programs read (the command line, tests, benchmarks): accepted and ignored here. */
+export const FOREIGN_KEYS = ['LMSP_URL', 'LMSP_TOKEN', 'LMSP_TEST_MODELS', 'LMSP_BENCH_PEERS'] as const;
 
 export type ConfigName = keyof typeof CONFIG_TABLE;
 
