@@ -8,6 +8,7 @@ import { IndexQueueByClient1797020000000 } from './1797020000000-index-queue-by-
 import { MeasureModels1797021000000 } from './1797021000000-measure-models.js';
 import { AddExecutionProvider1797023000000 } from './1797023000000-add-execution-provider.js';
 import { CreateResponseItems1797024000001 } from './1797024000001-create-response-items.js';
+import { NameSubjects1797030000000 } from './1797030000000-name-subjects.js';
 
 /** Oldest first. A released migration is never edited; a change is a new one. */
 export const MIGRATIONS = [
@@ -21,4 +22,5 @@ export const MIGRATIONS = [
   MeasureModels1797021000000,
   AddExecutionProvider1797023000000,
   CreateResponseItems1797024000001,
+  NameSubjects1797030000000,
 ] as const;

@@ -3,13 +3,15 @@ import { MIGRATIONS } from '../migrations/index.js';
 import { AccessModule } from './access/index.js';
 import { AuditModule } from './audit/index.js';
 import { ChatModule } from './chat/index.js';
-import { ClientsModule } from './clients/index.js';
-import { ConfigModule } from './config/index.js';
+import { addScopes, ClientsModule, type Scope } from './clients/index.js';
+import { ConfigModule, serviceVersion } from './config/index.js';
 import { DatabaseModule } from './database/index.js';
 import { EmbeddingsModule } from './embeddings/index.js';
 import { ENTITIES } from './entities.js';
+import type { Extension } from './extension.js';
+import { checkExtensions, claimsOfService, ExtensionsModule } from './extensions/index.js';
 import { HttpModule } from './http/index.js';
-import { InferenceModule, type InferenceModuleOptions } from './inference/index.js';
+import { AwaitedEngine, InferenceModule, type InferenceModuleOptions } from './inference/index.js';
 import { ModelsModule } from './models/index.js';
 import { NoticesModule } from './notices/index.js';
 import { OperationsModule } from './operations/index.js';
@@ -18,8 +20,11 @@ import { ResponsesModule } from './responses/index.js';
 import { RetentionModule } from './retention/index.js';
 import { TasksModule } from './tasks/index.js';
 
-/** Replaces strategies; the shipped ones by default. */
+/** What the application is made of beside the service itself; its engines may be replaced. */
 export type AppOptions = InferenceModuleOptions & {
+  extensions?: readonly Extension[];
+  /** Where settings of extensions are read from; the process by default. */
+  env?: Readonly<Record<string, string | undefined>>;
   /** Compiled entry of the thread that hashes model files. */
   inspectionEntry?: URL | string;
   /** Compiled entry of the thread that hashes files of pulls. */
@@ -29,12 +34,19 @@ export type AppOptions = InferenceModuleOptions & {
 /** The one composition root: each module is built once and handed to those above it. */
 @Module({})
 export class AppModule {
-  static register({ inspectionEntry, fileWorkerEntry, ...strategies }: AppOptions = {}): DynamicModule {
+  /** Throws StartRefused and ConfigInvalid for extensions that cannot be taken in; nothing has been opened then. */
+  static register({ extensions = [], env, ...options }: AppOptions = {}): DynamicModule {
+    const { inspectionEntry, fileWorkerEntry, ...engines } = options;
+    checkExtensions(extensions, claimsOfService(ENTITIES, MIGRATIONS), serviceVersion());
+    addScopes(extensions.flatMap(({ scopes = {} }) => Object.keys(scopes) as Scope[]));
     const database = DatabaseModule.register({ entities: ENTITIES, migrations: MIGRATIONS });
     const retention = RetentionModule.register({ imports: [database] });
     const audit = AuditModule.register({ imports: [database, retention] });
     const clients = ClientsModule.register({ imports: [database, retention, audit] });
-    const inference = InferenceModule.register(strategies);
+    const inference = InferenceModule.register({
+      ...engines,
+      ...(extensions.some(({ strategies }) => strategies?.inferenceEngine) && { engine: new AwaitedEngine() }),
+    });
     const models = ModelsModule.register({ imports: [database, audit, clients, inference], inspectionEntry });
     const tasks = TasksModule.register({ imports: [database, retention, audit, clients] });
     const responses = ResponsesModule.register({ imports: [database, retention, clients, inference, models, tasks] });
@@ -45,6 +57,8 @@ export class AppModule {
     const operations = OperationsModule.register({
       imports: [database, retention, audit, clients, inference, models, tasks],
     });
+    const offered = [database, retention, audit, clients, models, tasks, responses, pulls];
+    const imports = [ConfigModule, HttpModule, NoticesModule, inference, ...offered];
     return {
       module: AppModule,
       imports: [
@@ -62,6 +76,7 @@ export class AppModule {
         chat,
         pulls,
         embeddings,
+        ExtensionsModule.register({ extensions, imports, env }),
       ],
     };
   }

@@ -1,9 +1,7 @@
 import 'reflect-metadata';
-import { NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import { AppModule } from './app.module.js';
 import { loadConfig } from './config/index.js';
-import { configureApp, edgeOptions } from './http/index.js';
+import { createApp } from './create-app.js';
+import { declaredBy, loadExtensions } from './extensions/index.js';
 import { logCrashes, logNotices, NestLog, Notices, openLog } from './notices/index.js';
 import { complaintOf, exitCodeOf, StopSwitch, stopOnSignals } from './operations/index.js';
 import { Service } from './service.js';
@@ -17,15 +15,12 @@ async function main(): Promise<void> {
     process.exit(code);
   };
   const crash = logCrashes(log, process, exit);
-  const app = await NestFactory.create<NestExpressApplication>(AppModule.register(), {
-    ...edgeOptions(config),
-    abortOnError: false,
-    // Nest would log what makes a start fail a second time.
-    logger: false,
-  });
+  const extensions = await loadExtensions(config);
+  loadConfig(undefined, declaredBy(extensions));
+  const app = await createApp(config, { extensions });
   app.useLogger(new NestLog(log.logger));
   logNotices(app.get(Notices), log.logger);
-  const service = new Service(configureApp(app));
+  const service = new Service(app);
   const stop = stopOnSignals({ stop: (reason) => service.stop(reason), exit, crash, source: process });
   app.get(StopSwitch).connect(stop);
   await service.start();

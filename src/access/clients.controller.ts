@@ -159,6 +159,7 @@ export class ClientsController {
       'invalid_idempotency_key',
       'storage_busy',
       'storage_full',
+      'unsupported_value',
     ],
   })
   async rotate(

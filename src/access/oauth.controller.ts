@@ -6,11 +6,11 @@ import {
   DEFAULT_SCOPES,
   DeviceGrant,
   isScope,
+  knownScopes,
   PAIRING_SECONDS,
   Pairings,
   POLL_SECONDS,
   Public,
-  SCOPES,
   type Scope,
 } from '../clients/index.js';
 import { DomainError } from '../errors/index.js';
@@ -162,7 +162,7 @@ export class OAuthController {
       device_authorization_endpoint: `${issuer}/oauth/device_authorization`,
       token_endpoint: `${issuer}/oauth/token`,
       revocation_endpoint: `${issuer}/oauth/revoke`,
-      scopes_supported: SCOPES,
+      scopes_supported: knownScopes(),
       response_types_supported: [],
       grant_types_supported: [DEVICE_CODE_GRANT],
       token_endpoint_auth_methods_supported: ['none'],

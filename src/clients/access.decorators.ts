@@ -22,7 +22,7 @@ export const SENDER = Symbol('Sender');
 
 /** `clientId` is what the request's log line shows. */
 export interface AuthenticatedRequest {
-  headers: { authorization?: string };
+  headers: Record<string, string | string[] | undefined>;
   params: Record<string, string | string[]>;
   socket: { remoteAddress?: string };
   [SENDER]?: Client;

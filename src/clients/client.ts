@@ -8,6 +8,6 @@ export interface Client {
   scopes: readonly Scope[];
   /** The owner's own client, made at the first start: holds every scope. */
   owner: boolean;
-  /** SHA-256 of the token that was sent: a client may have two while it rotates. */
-  tokenHash: string;
+  /** SHA-256 of the token that was sent: a client may have two while it rotates. Null: it signs in elsewhere. */
+  tokenHash: string | null;
 }

@@ -3,6 +3,7 @@ import { APP_GUARD, DiscoveryModule } from '@nestjs/core';
 import { ConfigModule } from '../config/index.js';
 import { NoticesModule } from '../notices/index.js';
 import { AccessRefusals } from './access-refusals.js';
+import { Authentication } from './authentication.js';
 import { ClientDirectory } from './client-directory.js';
 import { ClientRegistry } from './client-registry.js';
 import { ClientRevocation } from './client-revocation.js';
@@ -14,9 +15,11 @@ import { Pairings } from './pairings.js';
 import { PendingPairings } from './pending-pairings.js';
 import { RouteAccesses } from './route-access.js';
 import { ScopeGuard } from './scope.guard.js';
+import { SubjectClients } from './subject-clients.js';
 import { TokenRotation } from './token-rotation.js';
 
 const published = [
+  Authentication,
   ClientDirectory,
   ClientRegistry,
   ClientRevocation,
@@ -45,6 +48,7 @@ export class ClientsModule {
         OwnerAccount,
         OwnerTokenFile,
         PairingRetention,
+        SubjectClients,
         { provide: APP_GUARD, useClass: ScopeGuard },
       ],
       exports: published,

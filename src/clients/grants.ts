@@ -1,5 +1,5 @@
 import { InsufficientScope } from './clients.errors.js';
-import { isScope, type Scope } from './scopes.js';
+import { isScope, SCOPES, type Scope } from './scopes.js';
 
 /** Offered where a program asks for nothing in particular (WIRE B1). */
 export const DEFAULT_SCOPES: readonly Scope[] = [
@@ -11,7 +11,7 @@ export const DEFAULT_SCOPES: readonly Scope[] = [
   'tasks:cancel',
 ];
 
-/** Granted only where whoever approves names them (WIRE B8). */
+/** Granted only where whoever approves names them (WIRE B8), as are those of extensions. */
 const PRIVILEGED: readonly Scope[] = [
   'models:manage',
   'clients:manage',
@@ -21,7 +21,7 @@ const PRIVILEGED: readonly Scope[] = [
 ];
 
 export function isPrivileged(scope: Scope): boolean {
-  return PRIVILEGED.includes(scope);
+  return PRIVILEGED.includes(scope) || !(SCOPES as readonly string[]).includes(scope);
 }
 
 /** Throws insufficient_scope where the holder lacks one of the scopes: nobody gives, takes or renews more than it has. */

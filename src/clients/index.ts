@@ -1,5 +1,7 @@
 export { AccessRefusals } from './access-refusals.js';
 export { AnyClient, CurrentClient, Public, RequireScope, RequireScopeOrOwn, type Access } from './access.decorators.js';
+export { Authentication } from './authentication.js';
+export type { Authenticator, Credentials, Identity } from './authenticator.js';
 export { ClientDirectory } from './client-directory.js';
 export { createClient, type ClientDraft, type ClientRecord, type IssuedToken } from './client-record.js';
 export { ClientRegistry, type ClientChange, type ClientPageRequest } from './client-registry.js';
@@ -13,5 +15,5 @@ export { readUserCode } from './pairing-codes.js';
 export { PAIRING_SECONDS, Pairings, POLL_SECONDS, type Approval } from './pairings.js';
 export { PendingPairings, type PairingRecord } from './pending-pairings.js';
 export { accessInWords, RouteAccesses, type RouteAccess } from './route-access.js';
-export { isScope, SCOPES, type Scope } from './scopes.js';
+export { addScopes, isScope, isScopeName, knownScopes, SCOPES, type Scope } from './scopes.js';
 export { TokenRotation } from './token-rotation.js';

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { newIdentifier, StoreReader, UnitOfWork, type Tx } from '../database/index.js';
 import { hashOf, hintOf, newAccessToken } from './access-token.js';
 import { OwnerTokenFile } from './owner-token-file.js';
-import { SCOPES } from './scopes.js';
+import { knownScopes } from './scopes.js';
 
 /**
  * The owner's way in (WIRE B8 step 0): at the first start a client with every scope is made and its token written to
@@ -32,7 +32,7 @@ export class OwnerAccount implements OnModuleInit {
 async function insertOwner(tx: Tx, token: string): Promise<void> {
   await tx.execute(
     `INSERT INTO clients (id, name, owner, scopes, token_hash, token_hint, created_at) VALUES (?, 'owner', 1, ?, ?, ?, ?)`,
-    [newIdentifier('cli'), JSON.stringify(SCOPES), hashOf(token), hintOf(token), Date.now()],
+    [newIdentifier('cli'), JSON.stringify(knownScopes()), hashOf(token), hintOf(token), Date.now()],
   );
 }
 

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { RetentionRules, TimedRows } from '../retention/index.js';
 
 /**
@@ -6,14 +6,17 @@ import { RetentionRules, TimedRows } from '../retention/index.js';
  * code is too old (WIRE B6, B8). What a pairing led to is the client, which stays.
  */
 @Injectable()
-export class PairingRetention extends TimedRows {
+export class PairingRetention extends TimedRows implements OnModuleInit {
   readonly kind = 'pairings';
   readonly countsFrom = 'expires_at';
   readonly keepSeconds = 3600;
   protected readonly table = { name: 'pairings', key: 'id', rowBytes: 400 };
 
-  // Nest reads the constructor of the class itself.
-  constructor(rules: RetentionRules) {
-    super(rules);
+  constructor(private readonly rules: RetentionRules) {
+    super();
+  }
+
+  onModuleInit(): void {
+    this.rules.register(this);
   }
 }

@@ -4,7 +4,7 @@ import { originOf } from '../audit/index.js';
 import { DomainError } from '../errors/index.js';
 import { AccessRefusals } from './access-refusals.js';
 import { ACCESS, SENDER, type Access, type AuthenticatedRequest } from './access.decorators.js';
-import { ClientDirectory } from './client-directory.js';
+import { Authentication } from './authentication.js';
 import type { Client } from './client.js';
 import { InsufficientScope } from './clients.errors.js';
 
@@ -16,7 +16,7 @@ import { InsufficientScope } from './clients.errors.js';
 export class ScopeGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly directory: ClientDirectory,
+    private readonly authentication: Authentication,
     private readonly refusals: AccessRefusals,
   ) {}
 
@@ -39,7 +39,7 @@ export class ScopeGuard implements CanActivate {
 
   private async sender(request: AuthenticatedRequest): Promise<Client> {
     try {
-      return await this.directory.authenticate(request.headers.authorization);
+      return await this.authentication.sender(request);
     } catch (error) {
       const wrong = error instanceof DomainError && ['invalid_api_key', 'token_expired'].includes(error.code);
       if (wrong) this.refusals.wrongSecret(originOf(request));

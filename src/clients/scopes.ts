@@ -14,8 +14,29 @@ export const SCOPES = [
   'operator:manage',
 ] as const;
 
-export type Scope = (typeof SCOPES)[number];
+/** One of SCOPES, or of those that extensions add in the same form. */
+export type Scope = (typeof SCOPES)[number] | (`${string}:${string}` & {});
+
+const SCOPE = /^[a-z][a-z0-9-]{0,39}:[a-z][a-z0-9-]{0,39}$/;
+
+/** Of the application that was put together last: a process has one. */
+let added: readonly Scope[] = [];
+
+/** The scopes of all extensions, in the place of those before. Called by the composition root alone. */
+export function addScopes(scopes: readonly Scope[]): void {
+  added = [...scopes];
+}
+
+/** Every scope that a token can have here. */
+export function knownScopes(): readonly Scope[] {
+  return [...SCOPES, ...added];
+}
 
 export function isScope(word: string): word is Scope {
-  return (SCOPES as readonly string[]).includes(word);
+  return knownScopes().includes(word as Scope);
+}
+
+/** Whether a word could be the name of a scope. */
+export function isScopeName(word: string): word is Scope {
+  return SCOPE.test(word);
 }

@@ -10,6 +10,7 @@ import type { Client } from './client.js';
 import { InsufficientScope } from './clients.errors.js';
 import { requireWithin } from './grants.js';
 import { OwnerTokenFile } from './owner-token-file.js';
+import { withoutToken } from './subject-clients.js';
 
 /** So long the old token of a client that rotated itself waits for the first use of the new one (WIRE B8). */
 const OWN_GRACE_MS = 600_000;
@@ -42,7 +43,8 @@ export class TokenRotation {
 
   /**
    * By the client itself: the old token stays until the new one is first used, ten minutes at most, since an answer may be
-   * lost. By another: the old one dies at once, or after the grace. Throws client_not_found and insufficient_scope.
+   * lost. By another: the old one dies at once, or after the grace. Throws client_not_found, insufficient_scope,
+   * and unsupported_value where it has no token here.
    */
   async rotate(caller: Client, id: string, { graceSeconds, origin, within }: Rotation): Promise<IssuedToken> {
     const token = newAccessToken();
@@ -51,6 +53,7 @@ export class TokenRotation {
       const acting = await actingRow(tx, caller);
       const own = caller.id === id;
       const row = own ? acting : await liveRow(tx, id);
+      if (row.authority !== null) throw withoutToken();
       if (!own) requireWithin(recordOf(acting).scopes, recordOf(row).scopes);
       const former = own ? ownFormer(row, caller) : replacedFormer(row, graceSeconds * 1000);
       await tx.execute(

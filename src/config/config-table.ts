@@ -40,6 +40,16 @@ const directory: Setting<string> = {
   meaning: 'Folder of the database, the owner token and service.json. One service at a time.',
 };
 
+const extensions: Setting<readonly string[]> = {
+  expected: 'names of packages or paths, several between commas',
+  parse: (text) => {
+    const names = text.split(',').map((name) => name.trim());
+    return names.includes('') ? null : names;
+  },
+  fallback: () => [],
+  meaning: 'Extensions to load, in this order: paths, or packages in the data folder or beside the service.',
+};
+
 /** The rest is for this process, the text workers, the database's cache, and the files that models are mapped from. */
 const SHARE_FOR_MODELS = 0.7;
 
@@ -77,6 +87,7 @@ export const CONFIG_TABLE = {
     'Second port, on loopback, that serves /metrics without a token; 0 is none.',
   ),
   dataDir: directory,
+  extensions,
   logLevel: oneOf(LOG_LEVELS, 'info', 'Least level that is logged, as JSON lines on standard output.'),
 
   maxBodyBytes: whole(8_388_608, { min: 1024, max: 1_073_741_824 }, 'Largest request body.'),

@@ -1,31 +1,30 @@
 import { checkRelations } from './config-relations.js';
 import { CONFIG_TABLE, FOREIGN_KEYS, variableOf, type Config, type ConfigName } from './config-table.js';
 import { ConfigInvalid, type ConfigProblem } from './config.errors.js';
+import { declaredVariables, EXTENSION_PREFIX, readDeclared, type DeclaredSettings } from './extension-settings.js';
 import { nearestName } from './nearest-name.js';
+import { readSetting, type Environment } from './read-setting.js';
 import type { Setting } from './setting.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAMES = Object.keys(CONFIG_TABLE) as ConfigName[];
 const KNOWN_KEYS: readonly string[] = [...NAMES.map(variableOf), ...FOREIGN_KEYS];
 
 /**
  * Reads the settings out of an environment, that of the process by default. An empty variable counts as absent.
- * Throws ConfigInvalid with every problem at once.
+ * Throws ConfigInvalid with every problem at once, those of `declared` included.
+ * @param declared settings of the loaded extensions; null: theirs are none of this caller's business
  */
-export function loadConfig(env: Environment = process.env): Config {
-  const problems = unknownKeys(env);
+export function loadConfig(
+  env: Environment = process.env,
+  declared: readonly DeclaredSettings[] | null = null,
+): Config {
+  const problems = unknownKeys(env, declared);
   const values: Record<string, unknown> = {};
   for (const name of NAMES) {
     const setting: Setting<unknown> = CONFIG_TABLE[name];
-    const key = variableOf(name);
-    const text = env[key]?.trim() ?? '';
-    values[name] = text === '' ? setting.fallback() : setting.parse(text);
-    if (values[name] !== null) continue;
-    problems.push({ key, expected: setting.expected, value: setting.isSecret ? null : withoutPassword(text) });
-    // Stands in, so that the relations of the other settings are checked in the same pass.
-    values[name] = setting.fallback();
+    values[name] = readSetting(variableOf(name), setting, env, problems);
   }
+  for (const each of declared ?? []) readDeclared(each, env, problems);
   // Every name of the table was filled in just above.
   const config = Object.freeze(values) as Config;
   problems.push(...checkRelations(config));
@@ -33,16 +32,21 @@ export function loadConfig(env: Environment = process.env): Config {
   return config;
 }
 
-/** What stands before the @ of an address. */
-function withoutPassword(text: string): string {
-  return text.replace(/\/\/[^/]*@/, '//…@');
+/** What must be known before the rest can be: which extensions declare further settings. */
+export function extensionNames(env: Environment = process.env): readonly string[] {
+  const problems: ConfigProblem[] = [];
+  const names = readSetting(variableOf('extensions'), CONFIG_TABLE.extensions, env, problems);
+  if (problems.length > 0) throw new ConfigInvalid(problems);
+  return names;
 }
 
-function unknownKeys(env: Environment): ConfigProblem[] {
+function unknownKeys(env: Environment, declared: readonly DeclaredSettings[] | null): ConfigProblem[] {
+  const known = [...KNOWN_KEYS, ...declaredVariables(declared ?? [])];
   return Object.keys(env)
-    .filter((key) => key.startsWith('LMSP_') && !KNOWN_KEYS.includes(key))
+    .filter((key) => key.startsWith('LMSP_') && !known.includes(key))
+    .filter((key) => declared !== null || !key.startsWith(EXTENSION_PREFIX))
     .map((key) => {
-      const near = nearestName(key, KNOWN_KEYS);
+      const near = nearestName(key, known);
       return { key, expected: near === null ? 'a known name' : `a known name, perhaps ${near}`, value: null };
     });
 }

@@ -1,3 +1,4 @@
+export { AwaitedEngine } from './awaited-engine.js';
 export {
   INFERENCE_ENGINE,
   type Activations,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigInvalid } from '../config/index.js';
 import { DataDirectoryInUse, StoreUnusable } from '../database/index.js';
+import { StartRefused } from '../errors/index.js';
 import { complaintOf, exitCodeOf } from './exit-codes.js';
 
 describe('exit codes (OPERATE 1.2)', () => {
@@ -10,6 +11,7 @@ describe('exit codes (OPERATE 1.2)', () => {
     [1, Object.assign(new Error('locked'), { code: 'SQLITE_BUSY' })],
     [75, new DataDirectoryInUse('/data')],
     [78, new ConfigInvalid([])],
+    [78, new StartRefused(['extension a 1.0.0: no'])],
     [1, new Error('anything else')],
     [1, undefined],
   ])('%i for %s', (code, error) => {

@@ -1,5 +1,6 @@
 import { ConfigInvalid } from '../config/index.js';
 import { DataDirectoryInUse, sqliteCode, StoreUnusable } from '../database/index.js';
+import { StartRefused } from '../errors/index.js';
 
 /** Exit codes of the server process (OPERATE 1.2). A unit must not restart it on 65, 75 or 78. */
 export const EXIT_CODES = {
@@ -16,7 +17,7 @@ export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
 
 /** The code for what made a start or a stop fail. */
 export function exitCodeOf(error: unknown): ExitCode {
-  if (error instanceof ConfigInvalid) return EXIT_CODES.configurationInvalid;
+  if (error instanceof ConfigInvalid || error instanceof StartRefused) return EXIT_CODES.configurationInvalid;
   if (error instanceof DataDirectoryInUse) return EXIT_CODES.dataDirectoryInUse;
   if (error instanceof StoreUnusable || isDamage(error)) return EXIT_CODES.storeUnusable;
   return EXIT_CODES.failed;

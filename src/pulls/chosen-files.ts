@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { DomainError } from '../errors/index.js';
 import { locationFault } from '../graphs/index.js';
 import { chooseGraph, isLoaderFile, type Dtype, type ModelFiles } from '../models/index.js';
-import type { ListedFile } from './hub/hub-listing.js';
+import type { ListedFile } from './model-source.js';
 
 /** Of a file that is read before the others are chosen. */
 const LARGEST_CONFIG_BYTES = 1_048_576;

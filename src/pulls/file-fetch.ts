@@ -3,9 +3,8 @@ import { DomainError } from '../errors/index.js';
 import type { Bandwidth } from './bandwidth.js';
 import { asNoRoom, requireRoom } from './disk-room.js';
 import type { FileThreads } from './file-threads.js';
-import type { HubClient } from './hub/hub-client.js';
-import { HubInterrupted, hubLied } from './hub/hub-errors.js';
-import type { ListedFile } from './hub/hub-listing.js';
+import { hubLied } from './hub/hub-errors.js';
+import { SourceInterrupted, type ListedFile, type ModelSource } from './model-source.js';
 import type { Pauses } from './pauses.js';
 import { sizeOf, type PullFolder } from './pull-folder.js';
 
@@ -33,7 +32,7 @@ const ROOM_CHECK_BYTES = 64 << 20;
  */
 export class FileFetch {
   constructor(
-    private readonly hub: HubClient,
+    private readonly source: ModelSource,
     private readonly repository: string,
     private readonly commit: string,
     private readonly folder: PullFolder,
@@ -74,7 +73,7 @@ export class FileFetch {
         return;
       } catch (error) {
         const { size } = await handle.stat();
-        if (!(error instanceof HubInterrupted)) throw asNoRoom(error);
+        if (!(error instanceof SourceInterrupted)) throw asNoRoom(error);
         const isProgress = size === file.sizeBytes || size - before >= PROGRESS_BYTES;
         await pauses.wait(error, isProgress, signal);
       } finally {
@@ -91,7 +90,7 @@ export class FileFetch {
     progress: FileProgress,
   ): Promise<void> {
     const { bandwidth, floorBytes, received } = this.options;
-    const { from, pieces } = await this.hub.open(this.repository, this.commit, file, have, signal);
+    const { from, pieces } = await this.source.open(this.repository, this.commit, file, have, signal);
     let at = from;
     let checked = have;
     await progress(have);

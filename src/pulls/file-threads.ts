@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { FileAnswer, FileJob } from './file-work.js';
-import type { FileDigest } from './hub/hub-listing.js';
+import type { FileDigest } from './model-source.js';
 
 /** Hashes and reads large files in threads of their own, so that the event loop stays free (invariant 11). */
 export class FileThreads {

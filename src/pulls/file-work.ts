@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { readGraph } from '../graphs/index.js';
-import type { FileDigest } from './hub/hub-listing.js';
+import type { FileDigest } from './model-source.js';
 
 /** What a thread does with one file. */
 export type FileJob =

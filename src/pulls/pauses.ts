@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { HubInterrupted, hubUnavailable } from './hub/hub-errors.js';
+import { hubUnavailable } from './hub/hub-errors.js';
+import { SourceInterrupted } from './model-source.js';
 
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -18,7 +19,7 @@ export class Pauses {
   constructor(private readonly options: PauseOptions) {}
 
   /** Throws hub_unavailable when the tries are used up, and the signal's reason. */
-  async wait({ message, pauseSeconds }: HubInterrupted, isProgress: boolean, signal: AbortSignal): Promise<void> {
+  async wait({ message, pauseSeconds }: SourceInterrupted, isProgress: boolean, signal: AbortSignal): Promise<void> {
     this.fruitless = isProgress ? 0 : this.fruitless + 1;
     if (this.fruitless >= this.options.tries) throw hubUnavailable(message);
     this.options.told?.(message);
@@ -33,7 +34,7 @@ export class Pauses {
       try {
         return await ask();
       } catch (error) {
-        if (!(error instanceof HubInterrupted)) throw error;
+        if (!(error instanceof SourceInterrupted)) throw error;
         await this.wait(error, false, signal);
       }
     }

@@ -20,9 +20,9 @@ export class PullAcceptance {
 
   /** Resolves once the task is on disk. Throws model_exists, pull_in_progress, queue_full, storage_full. */
   async accept(request: PullRequest): Promise<AcceptedPull> {
-    const { dataDir, hubUrl, diskFloorBytes } = this.config;
+    const { dataDir, diskFloorBytes } = this.config;
     const { id, repository } = request.input;
-    await this.tools.adoption.requireFree(id, publishedFolder(dataDir, hubUrl, repository));
+    await this.tools.adoption.requireFree(id, publishedFolder(dataDir, this.tools.source().name, repository));
     await this.units.requireRoom();
     await requireRoom(dataDir, 0, diskFloorBytes);
     const accepted = await this.units.run((tx) => this.requests.accept(tx, request));

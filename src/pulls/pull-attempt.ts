@@ -4,8 +4,10 @@ import type { JsonObject, TaskRun } from '../tasks/index.js';
 import { chooseFiles, weightFiles } from './chosen-files.js';
 import { requireRoom } from './disk-room.js';
 import { FileFetch } from './file-fetch.js';
-import type { HubClient } from './hub/hub-client.js';
-import type { ListedFile } from './hub/hub-listing.js';
+import { hubLied } from './hub/hub-errors.js';
+import { checkListing } from './hub/hub-listing.js';
+import { isCommit } from './hub/repository-name.js';
+import type { ListedFile, ModelSource } from './model-source.js';
 import { Pauses } from './pauses.js';
 import { PullFolder, type ChosenFiles } from './pull-folder.js';
 import { inputOf, type PullInput } from './pull-input.js';
@@ -21,7 +23,7 @@ export interface PulledModel {
 /** One attempt at a pull: commit, listing, files, examination, place. Each step finds what an earlier one has left of it. */
 export class PullAttempt {
   private readonly input: PullInput;
-  private readonly hub: HubClient;
+  private readonly source: ModelSource;
   private readonly progress: PullProgress;
 
   constructor(
@@ -29,7 +31,7 @@ export class PullAttempt {
     private readonly tools: PullTools,
   ) {
     this.input = inputOf(run.task);
-    this.hub = tools.hub();
+    this.source = tools.source();
     this.progress = new PullProgress(run);
   }
 
@@ -42,7 +44,7 @@ export class PullAttempt {
     const { adoption, config } = this.tools;
     const { repository, revision, id, dtype } = this.input;
     const commit = pinned ?? (await this.pin());
-    const folder = new PullFolder(config.dataDir, { hub: config.hubUrl, repository, commit, dtype });
+    const folder = new PullFolder(config.dataDir, { hub: this.source.name, repository, commit, dtype });
     await adoption.requireFree(id, folder.published);
     const isPublished = await folder.isPublished();
     if (!isPublished) await this.fetchAll(folder, commit);
@@ -58,7 +60,8 @@ export class PullAttempt {
   private async pin(): Promise<string> {
     this.progress.phase('resolving');
     const { repository, revision } = this.input;
-    const commit = await this.patiently(() => this.hub.commitOf(repository, revision, this.signal));
+    const commit = await this.patiently(() => this.source.commitOf(repository, revision, this.signal));
+    if (!isCommit(commit)) throw hubLied(`names no commit for ${revision}`);
     const resolved = { type: 'model.pull.resolved', payload: { repository, revision, commit } };
     await this.run.append({ events: [resolved], snapshot: JSON.stringify({ commit }) });
     return commit;
@@ -109,7 +112,7 @@ export class PullAttempt {
 
   private fetcher(folder: PullFolder, commit: string): FileFetch {
     const { bandwidth, threads, config, notices } = this.tools;
-    return new FileFetch(this.hub, this.input.repository, commit, folder, {
+    return new FileFetch(this.source, this.input.repository, commit, folder, {
       bandwidth,
       threads,
       pauses: () => this.pauses(),
@@ -118,8 +121,10 @@ export class PullAttempt {
     });
   }
 
-  private list(commit: string): Promise<ListedFile[]> {
-    return this.patiently(() => this.hub.list(this.input.repository, commit, this.signal));
+  private async list(commit: string): Promise<ListedFile[]> {
+    const files = await this.patiently(() => this.source.list(this.input.repository, commit, this.signal));
+    checkListing(files, this.tools.config.pullMaxFiles);
+    return files;
   }
 
   private patiently<T>(ask: () => Promise<T>): Promise<T> {

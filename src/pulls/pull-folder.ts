@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ListedFile } from './hub/hub-listing.js';
+import type { ListedFile } from './model-source.js';
 
 /** What a pull's folder says of itself, for whoever finds it. */
 export interface PullManifest {

@@ -1,6 +1,6 @@
 import type { EventDraft, TaskRun } from '../tasks/index.js';
 import type { FileProgress } from './file-fetch.js';
-import type { ListedFile } from './hub/hub-listing.js';
+import type { ListedFile } from './model-source.js';
 
 const SHORTEST_PAUSE_MS = 1000;
 /** The longer it takes, the rarer they get: a pull of a day has some thousand events, each 0.5 % of its time apart. */

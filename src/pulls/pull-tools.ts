@@ -4,8 +4,8 @@ import { ModelAdoption } from '../models/index.js';
 import { Notices } from '../notices/index.js';
 import { Bandwidth } from './bandwidth.js';
 import { FileThreads } from './file-threads.js';
-import { HubAccess } from './hub-access.js';
-import type { HubClient } from './hub/hub-client.js';
+import type { ModelSource } from './model-source.js';
+import { ModelSources } from './model-sources.js';
 
 const FIRST_PAUSE_MS = 500;
 
@@ -21,12 +21,13 @@ export class PullTools {
     readonly adoption: ModelAdoption,
     readonly threads: FileThreads,
     readonly notices: Notices,
-    private readonly access: HubAccess,
+    private readonly sources: ModelSources,
   ) {
     this.bandwidth = new Bandwidth(config.pullBytesPerSecond);
   }
 
-  hub(): HubClient {
-    return this.access.open();
+  /** For one pull. */
+  source(): ModelSource {
+    return this.sources.open();
   }
 }

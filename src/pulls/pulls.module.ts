@@ -4,6 +4,7 @@ import { HttpModule } from '../http/index.js';
 import { NoticesModule } from '../notices/index.js';
 import { FileThreads } from './file-threads.js';
 import { HubAccess } from './hub-access.js';
+import { ModelSources } from './model-sources.js';
 import { PullAcceptance } from './pull-acceptance.js';
 import { PullAnswers } from './pull-answers.js';
 import { PullHandler } from './pull-handler.js';
@@ -30,6 +31,7 @@ export class PullsModule {
       providers: [
         { provide: FileThreads, useFactory: () => new FileThreads(fileWorkerEntry) },
         HubAccess,
+        ModelSources,
         PullAcceptance,
         PullAnswers,
         PullHandler,
@@ -37,6 +39,7 @@ export class PullsModule {
         PullRequests,
         PullTools,
       ],
+      exports: [ModelSources],
     };
   }
 }

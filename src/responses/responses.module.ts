@@ -9,6 +9,7 @@ import { EphemeralResponses } from './ephemeral-responses.js';
 import { ForegroundOwnership } from './foreground-ownership.js';
 import { ForegroundResponses } from './foreground-responses.js';
 import { InputTokensController } from './input-tokens.controller.js';
+import { ModelAnswers } from './model-answers.js';
 import { ModelUse } from './model-use.js';
 import { ResponseAcceptance } from './response-acceptance.js';
 import { ResponseAdmission } from './response-admission.js';
@@ -52,11 +53,12 @@ export class ResponsesModule {
         EphemeralResponses,
         ForegroundOwnership,
         ForegroundResponses,
+        ModelAnswers,
         ModelUse,
         StoredCreation,
         StoredResponses,
       ],
-      exports: [EphemeralResponses, ResponseRequests],
+      exports: [EphemeralResponses, ModelAnswers, ResponseRequests],
     };
   }
 }

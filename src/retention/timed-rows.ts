@@ -1,4 +1,3 @@
-import type { OnModuleInit } from '@nestjs/common';
 import type { StoreReader, Tx } from '../database/index.js';
 import {
   expiredBefore,
@@ -7,7 +6,6 @@ import {
   type RetentionStep,
   type RetentionSurvey,
 } from './retention-rule.js';
-import { type RetentionRules } from './retention-rules.js';
 
 /** A table whose rows go by a time of their own. The names become part of statements: never take them from a request. */
 export interface TimedTable {
@@ -19,18 +17,12 @@ export interface TimedTable {
 }
 
 /** Removes the rows of one table that nothing depends on, oldest first, `keepSeconds` after the time in `countsFrom`. */
-export abstract class TimedRows implements RetentionRule, OnModuleInit {
+export abstract class TimedRows implements RetentionRule {
   abstract readonly kind: string;
   abstract readonly keepSeconds: number;
   /** An indexed column: epoch milliseconds. */
   abstract readonly countsFrom: string;
   protected abstract readonly table: TimedTable;
-
-  constructor(private readonly rules: RetentionRules) {}
-
-  onModuleInit(): void {
-    this.rules.register(this);
-  }
 
   async step(tx: Tx, { now, limit }: RetentionBatch): Promise<RetentionStep> {
     const { name, key } = this.table;

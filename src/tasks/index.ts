@@ -1,3 +1,9 @@
+export {
+  AdmissionControl,
+  type AdmissionPolicy,
+  type AdmissionRefusal,
+  type AdmissionRequest,
+} from './admission-policy.js';
 export { hasUnfinishedTasks } from './unfinished-tasks.js';
 export { IdempotencyKeys } from './idempotency-keys.js';
 export { QueueTimeout } from './queue-timeout.js';

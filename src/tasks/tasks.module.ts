@@ -3,6 +3,7 @@ import { ConfigModule } from '../config/index.js';
 import { HttpModule } from '../http/index.js';
 import { NoticesModule } from '../notices/index.js';
 import { ActiveRuns } from './active-run.js';
+import { AdmissionControl } from './admission-policy.js';
 import { EventFeed } from './event-feed.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { KeyRetention } from './key-retention.js';
@@ -30,6 +31,7 @@ import { TaskStop } from './task-stop.js';
 import { TasksController } from './tasks.controller.js';
 
 const published = [
+  AdmissionControl,
   IdempotencyKeys,
   QueueTimeout,
   RevokedWork,

@@ -14,6 +14,7 @@ const WRONG: readonly [path: string, source: string, complaint: string][] = [
   ['src/tasks/a.ts', `const x = await import('../responses/index.js');`, 'tasks must not import responses'],
   ['src/tasks/deep/a.ts', `import { x } from '../../responses/index.js';`, 'tasks must not import responses'],
   ['src/tasks/a.ts', `import { x } from '../main.js';`, 'must not import the root files'],
+  ['src/tasks/a.ts', `import type { X } from '../extension.js';`, 'must not import the root files'],
   ['src/unlisted/a.ts', `import { x } from '../errors/index.js';`, 'unlisted must not import errors'],
   ['src/responses/a.ts', `import { x } from '../tasks/task.js';`, 'through its index.ts'],
   ['src/main.ts', `import { x } from './tasks/task.js';`, 'through its index.ts'],
@@ -28,6 +29,7 @@ const RIGHT: readonly [path: string, source: string][] = [
   ['src/responses/a.ts', `import { x } from '../tasks/index.js'; import { y } from './b.js'; import 'node:fs';`],
   ['src/tasks/a.spec.ts', `import { x } from '../../test/support/x.js';`],
   ['src/entities.ts', `import { Task } from './tasks/task.entity.js';`],
+  ['src/extensions/a.ts', `import type { X } from '../extension.js';`],
   ['src/main.ts', `import { x } from './app.module.js'; import { m } from '../migrations/index.js';`],
   ['migrations/index.ts', `import { A } from './1-a.js';`],
 ];

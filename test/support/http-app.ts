@@ -7,6 +7,8 @@ import { hashOf, hintOf, newAccessToken } from '../../src/clients/access-token.j
 import type { Scope } from '../../src/clients/index.js';
 import { CONFIG, loadConfig, type Config } from '../../src/config/index.js';
 import { newIdentifier, Store } from '../../src/database/index.js';
+import type { Extension } from '../../src/extension.js';
+import { declaredBy } from '../../src/extensions/index.js';
 import { configureApp, edgeOptions, EventStreams } from '../../src/http/index.js';
 import {
   ProcessEncodingEngine,
@@ -57,6 +59,7 @@ export interface HttpAppOptions {
   /** Directory of an earlier app; it is then kept at the end. */
   dataDir?: string;
   clock?: Clock;
+  extensions?: readonly Extension[];
 }
 
 export interface Answer {
@@ -104,10 +107,12 @@ export class HttpApp {
       inspectionEntry: distEntry('models/inspection-worker.js'),
       fileWorkerEntry: distEntry('pulls/file-worker.js'),
     };
-    const { encoders = realEncodersOf(directory) } = options;
-    const config = loadConfig({ LMSP_PORT: '0', LMSP_DATA_DIR: directory, LMSP_BALLAST_BYTES: '0', ...env });
+    const { encoders = realEncodersOf(directory), extensions = [] } = options;
+    const settings = { LMSP_PORT: '0', LMSP_DATA_DIR: directory, LMSP_BALLAST_BYTES: '0', ...env };
+    const config = loadConfig(settings, declaredBy(extensions));
+    const engines = { engine: otherEngine, encoders, codec: inlineCodec };
     const module = await Test.createTestingModule({
-      imports: [AppModule.register({ engine: otherEngine, encoders, codec: inlineCodec, ...workers })],
+      imports: [AppModule.register({ ...engines, ...workers, extensions, env: settings })],
     })
       .overrideProvider(CONFIG)
       .useValue(config)

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import type { FilePieces, ListedFile, ModelSource } from '../model-source.js';
 import type { HubConnection } from './hub-connection.js';
 import { hubLied, refusalOf } from './hub-errors.js';
-import { parseCommit, parsePage, refuseDuplicates, type ListedFile } from './hub-listing.js';
+import { parseCommit, parsePage, refuseDuplicates } from './hub-listing.js';
 import { isCommit } from './repository-name.js';
 
 export interface HubLimits {
@@ -9,25 +10,23 @@ export interface HubLimits {
   maxListingBytes: number;
 }
 
-/** Where in a file an answer begins; its bytes follow. */
-export interface FileAnswer {
-  from: number;
-  pieces: AsyncIterable<Buffer>;
-}
-
 const MOST_PAGES = 1000;
 /** Of the answer that names a commit: some hubs put the whole listing beside it. */
 const JSON_HEAD = { Accept: 'application/json' };
 
 /** What a pull asks a hub for (the API of the Hugging Face hub). */
-export class HubClient {
+export class HubClient implements ModelSource {
   constructor(
     private readonly hub: URL,
     private readonly connection: HubConnection,
     private readonly limits: HubLimits,
   ) {}
 
-  /** The commit that a revision is now. Throws model_not_found, hub_access_denied, hub_answer_invalid, HubInterrupted. */
+  get name(): string {
+    return this.hub.href.replace(/\/+$/, '');
+  }
+
+  /** The commit that a revision is now. Throws model_not_found, hub_access_denied, hub_answer_invalid, SourceInterrupted. */
   async commitOf(repository: string, revision: string, signal: AbortSignal): Promise<string> {
     const url = this.url(`api/models/${repository}/revision/${encodeURIComponent(revision)}`);
     const { text } = await this.json(url, `repository ${repository} with a revision ${revision}`, signal, 0);
@@ -65,7 +64,7 @@ export class HubClient {
     { path, sizeBytes }: ListedFile,
     from: number,
     signal: AbortSignal,
-  ): Promise<FileAnswer> {
+  ): Promise<FilePieces> {
     const url = this.url(`${repository}/resolve/${commit}/${path.split('/').map(encodeURIComponent).join('/')}`);
     const head: Record<string, string> = from === 0 ? {} : { Range: `bytes=${from}-` };
     const answer = await this.connection.get(url, head, signal);
@@ -81,7 +80,7 @@ export class HubClient {
   }
 
   private url(path: string): URL {
-    return new URL(`${this.hub.href.replace(/\/+$/, '')}/${path}`);
+    return new URL(`${this.name}/${path}`);
   }
 
   private async json(

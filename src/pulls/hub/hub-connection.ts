@@ -3,7 +3,8 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { hostOf, isPrivateHub, isPublicAddress } from './address-rules.js';
-import { HubInterrupted, hubLied } from './hub-errors.js';
+import { SourceInterrupted } from '../model-source.js';
+import { hubLied } from './hub-errors.js';
 
 export interface HubConnectionOptions {
   hub: URL;
@@ -27,7 +28,7 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 export class HubConnection {
   constructor(private readonly options: HubConnectionOptions) {}
 
-  /** The answer's head, with its body to be read. Throws HubInterrupted, and hub_answer_invalid for a bad redirect. */
+  /** The answer's head, with its body to be read. Throws SourceInterrupted, and hub_answer_invalid for a bad redirect. */
   async get(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<IncomingMessage> {
     let at = url;
     for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
@@ -39,7 +40,7 @@ export class HubConnection {
     throw hubLied(`redirects more than ${MOST_REDIRECTS} times`);
   }
 
-  /** The body piece by piece. Throws HubInterrupted when it is cut off or stalls. */
+  /** The body piece by piece. Throws SourceInterrupted when it is cut off or stalls. */
   async *read(answer: IncomingMessage, signal: AbortSignal): AsyncGenerator<Buffer> {
     const pieces = answer[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
     try {
@@ -56,8 +57,8 @@ export class HubConnection {
     }
   }
 
-  private stall(): HubInterrupted {
-    return new HubInterrupted(`nothing came for ${this.options.stallMs / 1000} s`);
+  private stall(): SourceInterrupted {
+    return new SourceInterrupted(`nothing came for ${this.options.stallMs / 1000} s`);
   }
 
   private async send(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<IncomingMessage> {
@@ -142,6 +143,6 @@ function plain(answer: IncomingMessage): IncomingMessage {
 function interruption(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   const { code } = error as NodeJS.ErrnoException;
-  if (error instanceof HubInterrupted || (error as { kind?: unknown }).kind !== undefined) return error;
-  return new HubInterrupted(code === undefined ? 'the connection failed' : `the connection failed (${code})`);
+  if (error instanceof SourceInterrupted || (error as { kind?: unknown }).kind !== undefined) return error;
+  return new SourceInterrupted(code === undefined ? 'the connection failed' : `the connection failed (${code})`);
 }

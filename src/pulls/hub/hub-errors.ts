@@ -1,4 +1,5 @@
 import { DomainError } from '../../errors/index.js';
+import { SourceInterrupted } from '../model-source.js';
 
 /** The hub said something that cannot be: what it sends is not to be trusted, and asking again will not help. */
 export function hubLied(what: string): DomainError {
@@ -13,18 +14,6 @@ export function hubUnavailable(reason: string): DomainError {
   );
 }
 
-/** Something that passes: a cut connection, a busy hub. The same request is sent again after a pause. */
-export class HubInterrupted extends Error {
-  constructor(
-    reason: string,
-    /** What the hub asked for. */
-    readonly pauseSeconds: number | null = null,
-  ) {
-    super(reason);
-    this.name = 'HubInterrupted';
-  }
-}
-
 const PASSING = [408, 425, 429];
 const LONGEST_PAUSE_SECONDS = 60;
 
@@ -33,7 +22,7 @@ export function refusalOf(status: number, what: string, retryAfter: string | und
   if (status >= 500 || PASSING.includes(status)) {
     const seconds = Number(retryAfter);
     const pause = Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, LONGEST_PAUSE_SECONDS) : null;
-    return new HubInterrupted(`it answered ${status}`, pause);
+    return new SourceInterrupted(`it answered ${status}`, pause);
   }
   if (status === 401 || status === 403) {
     return new DomainError(

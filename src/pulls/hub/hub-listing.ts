@@ -1,18 +1,6 @@
+import type { ListedFile } from '../model-source.js';
 import { hubLied } from './hub-errors.js';
 import { pathFault } from './listed-path.js';
-
-/** A file as the hub lists it; every listed file has a digest of its own. */
-export interface ListedFile {
-  path: string;
-  sizeBytes: number;
-  digest: FileDigest;
-}
-
-/** Large files are known by the SHA-256 of their bytes, others by the SHA-1 that git has for them. Lower-case hex. */
-export interface FileDigest {
-  algorithm: 'sha256' | 'git-sha1';
-  hex: string;
-}
 
 interface ListedEntry {
   type?: unknown;
@@ -67,4 +55,18 @@ function parseFile(entry: ListedEntry | null): ListedFile {
     : (['git-sha1', entry.oid, /^[0-9a-f]{40}$/] as const);
   if (typeof hex !== 'string' || !form.test(hex)) throw hubLied(`lists ${path} without its digest`);
   return { path, sizeBytes: size, digest: { algorithm, hex } };
+}
+
+const DIGESTS = { sha256: /^[0-9a-f]{64}$/, 'git-sha1': /^[0-9a-f]{40}$/ } as const;
+
+/** What any source lists, whoever wrote it: throws hub_answer_invalid for what cannot become a folder of checked files. */
+export function checkListing(files: readonly ListedFile[], maxFiles: number): void {
+  if (files.length > maxFiles) throw hubLied(`lists more than ${maxFiles} files`);
+  for (const { path, sizeBytes, digest } of files) {
+    const fault = pathFault(path);
+    if (fault !== null) throw hubLied(`lists ${fault}`);
+    if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) throw hubLied(`lists ${path} without its size`);
+    if (!DIGESTS[digest.algorithm]?.test(digest.hex)) throw hubLied(`lists ${path} without its digest`);
+  }
+  refuseDuplicates(files);
 }

@@ -1,0 +1,5 @@
+export { checkExtensions } from './check-extensions.js';
+export { claimsOfService, declaredBy } from './claims.js';
+export { EXTENSION_SETTINGS } from './extension-module.js';
+export { ExtensionsModule, type ExtensionsModuleOptions } from './extensions.module.js';
+export { loadExtensions } from './load-extensions.js';
