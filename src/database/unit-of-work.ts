@@ -52,17 +52,20 @@ interface Turn {
 }
 
 interface Scope {
+  units: UnitOfWork;
   unit: OpenUnit;
   /** A statement of the unit itself is being sent; the write guard admits nothing else. */
   sending: boolean;
 }
+
+/** One for the process, however many stores it opens: Node looks at each there ever was with every promise it makes. */
+const scopes = new AsyncLocalStorage<Scope>();
 
 /**
  * The only place that begins, commits and rolls back (HOUSE 4). SQLite has one writer and TypeORM one connection to it,
  * so units run one after the other, in the order of their submission.
  */
 export class UnitOfWork {
-  private readonly scope = new AsyncLocalStorage<Scope>();
   private readonly runner: QueryRunner;
   private readonly turns: Turn[] = [];
   private tail: Promise<unknown> = Promise.resolve();
@@ -76,10 +79,7 @@ export class UnitOfWork {
     private readonly options: UnitOfWorkOptions,
   ) {
     this.runner = writer.createQueryRunner();
-    database.guard(() => {
-      const scope = this.scope.getStore();
-      return scope !== undefined && scope.sending;
-    });
+    database.guard(() => this.scope()?.sending === true);
   }
 
   /**
@@ -143,7 +143,7 @@ export class UnitOfWork {
   }
 
   private inTurn<T>(perform: () => Promise<T>): Promise<T> {
-    if (this.scope.getStore()?.unit.isOpen) return Promise.reject(new NestedUnit());
+    if (this.scope()?.unit.isOpen) return Promise.reject(new NestedUnit());
     if (this.closing) return Promise.reject(new StoreClosed());
     const turn: Turn = { since: performance.now(), refusedWith: null };
     this.turns.push(turn);
@@ -173,7 +173,7 @@ export class UnitOfWork {
     let value: T;
     let commitMs: number;
     try {
-      value = await this.scope.run({ unit, sending: false }, () => this.withinLimit(unit, work));
+      value = await scopes.run({ units: this, unit, sending: false }, () => this.withinLimit(unit, work));
       const since = performance.now();
       await this.control(unit, 'COMMIT');
       commitMs = performance.now() - since;
@@ -190,7 +190,7 @@ export class UnitOfWork {
   }
 
   private openUnit(): OpenUnit {
-    const unit: OpenUnit = new OpenUnit(this.runner, (send) => this.scope.run({ unit, sending: true }, send));
+    const unit: OpenUnit = new OpenUnit(this.runner, (send) => this.sending(unit, send));
     return unit;
   }
 
@@ -250,7 +250,17 @@ export class UnitOfWork {
     clearInterval(again);
   }
 
+  /** The scope that the caller runs in, where it is of these units. */
+  private scope(): Scope | null {
+    const scope = scopes.getStore();
+    return scope?.units === this ? scope : null;
+  }
+
+  private sending<T>(unit: OpenUnit, send: () => T): T {
+    return scopes.run({ units: this, unit, sending: true }, send);
+  }
+
   private control(unit: OpenUnit, sql: string): Promise<unknown> {
-    return this.scope.run({ unit, sending: true }, () => this.runner.query(sql));
+    return this.sending(unit, () => this.runner.query(sql));
   }
 }
