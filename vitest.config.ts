@@ -1,7 +1,7 @@
 import swc from 'unplugin-swc';
 import { defineConfig } from 'vitest/config';
 
-const SHARED = ['src', 'test/http', 'test/clients'].map((folder) => `${folder}/**/*.spec.ts`);
+const SHARED = ['src', 'test/http', 'test/clients', 'test/integration'].map((folder) => `${folder}/**/*.spec.ts`);
 
 export default defineConfig({
   test: {
