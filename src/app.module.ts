@@ -9,7 +9,7 @@ import { DatabaseModule } from './database/index.js';
 import { EmbeddingsModule } from './embeddings/index.js';
 import { ENTITIES } from './entities.js';
 import type { Extension } from './extension.js';
-import { checkExtensions, claimsOfService, ExtensionsModule } from './extensions/index.js';
+import { checkExtensions, claimsOfService, ExtensionsModule, migrationsOf } from './extensions/index.js';
 import { HttpModule } from './http/index.js';
 import { AwaitedEngine, InferenceModule, type InferenceModuleOptions } from './inference/index.js';
 import { ModelsModule } from './models/index.js';
@@ -39,7 +39,11 @@ export class AppModule {
     const { inspectionEntry, fileWorkerEntry, ...engines } = options;
     checkExtensions(extensions, claimsOfService(ENTITIES, MIGRATIONS), serviceVersion());
     addScopes(extensions.flatMap(({ scopes = {} }) => Object.keys(scopes) as Scope[]));
-    const database = DatabaseModule.register({ entities: ENTITIES, migrations: MIGRATIONS });
+    const database = DatabaseModule.register({
+      entities: [...ENTITIES, ...extensions.flatMap(({ entities = [] }) => entities)],
+      migrations: MIGRATIONS,
+      extensionMigrations: migrationsOf(extensions),
+    });
     const retention = RetentionModule.register({ imports: [database] });
     const audit = AuditModule.register({ imports: [database, retention] });
     const clients = ClientsModule.register({ imports: [database, retention, audit] });

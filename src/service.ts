@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { CONFIG, configWarnings, serviceVersion, type Config } from './config/index.js';
 import { Store } from './database/index.js';
+import { LoadedExtensions } from './extensions/index.js';
 import { EventStreams, TlsCertificate } from './http/index.js';
 import { endLeftoverRunners, PROMPT_CODEC, runnersDirectory, type PromptCodec } from './inference/index.js';
 import { ModelResidency } from './models/index.js';
@@ -42,6 +43,7 @@ export class Service {
   async start(): Promise<string> {
     this.notices.emit('service.starting', { version: serviceVersion(), pid: process.pid, node: process.version });
     for (const warning of configWarnings(this.config)) this.notices.emit('config.warning', warning);
+    this.app.get(LoadedExtensions).tell();
     this.app.get(ExpiryClock).start();
     this.tellUpgrade();
     this.app.get(StoreCare).start();

@@ -1,7 +1,9 @@
 import { Injectable, RequestMethod, type OnModuleInit } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService, MetadataScanner, Reflector } from '@nestjs/core';
+import { StartRefused } from '../errors/index.js';
 import { ACCESS, type Access } from './access.decorators.js';
+import { isScope } from './scopes.js';
 
 /** One route of the application and who may use it. */
 export interface RouteAccess {
@@ -9,11 +11,16 @@ export interface RouteAccess {
   /** With parameters as the router has them: `/v1/tasks/:id`. */
   path: string;
   access: Access;
+  /** Class of its controller. */
+  controller: NewableFunction;
 }
 
 type Method = (...parameters: unknown[]) => unknown;
 
-/** Every route of the application, whichever module it comes from. A route that nobody marked stops the start. */
+/**
+ * Every route of the application, whichever module it comes from. A route that nobody marked stops the start, and so does
+ * one that needs a scope that there is not, or that two controllers have.
+ */
 @Injectable()
 export class RouteAccesses implements OnModuleInit {
   constructor(
@@ -23,7 +30,9 @@ export class RouteAccesses implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.all();
+    const routes = this.all();
+    const problems = [...routes.flatMap(unknownScopes), ...claimedTwice(routes)];
+    if (problems.length > 0) throw new StartRefused(problems);
   }
 
   /** In the order of their paths. Throws when one has no mark. */
@@ -44,7 +53,7 @@ export class RouteAccesses implements OnModuleInit {
     const access = this.reflector.getAllAndOverride<Access | undefined>(ACCESS, [handler, controller as never]);
     if (access === undefined) throw new Error(`${name} says nowhere who may use it: RequireScope, AnyClient or Public`);
     return pathsOf(controller).flatMap((head) =>
-      pathsOf(handler).map((tail) => ({ method: RequestMethod[method], path: joined(head, tail), access })),
+      pathsOf(handler).map((tail) => ({ method: RequestMethod[method], path: joined(head, tail), access, controller })),
     );
   }
 }
@@ -54,6 +63,26 @@ export function accessInWords(access: Access): string {
   if (access.kind === 'public') return 'none';
   if (access.kind === 'any') return 'any token';
   return [...access.scopes, ...(access.own === null ? [] : ['own'])].join(' or ');
+}
+
+function unknownScopes({ method, path, access, controller }: RouteAccess): string[] {
+  const scopes = access.kind === 'scopes' ? access.scopes : [];
+  return scopes
+    .filter((scope) => !isScope(scope))
+    .map(
+      (scope) => `the route ${method} ${path} of ${controller.name} needs the scope ${scope}, which nobody declares`,
+    );
+}
+
+function claimedTwice(routes: readonly RouteAccess[]): string[] {
+  const owners = new Map<string, string>();
+  return routes.flatMap(({ method, path, controller }) => {
+    // Names of parameters make no difference to the router.
+    const route = `${method} ${path.replaceAll(/:\w+/g, ':_')}`;
+    const other = owners.get(route);
+    owners.set(route, controller.name);
+    return other === undefined ? [] : [`the route ${method} ${path} is claimed by ${other} and ${controller.name}`];
+  });
 }
 
 function pathsOf(target: object): string[] {

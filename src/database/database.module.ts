@@ -4,7 +4,7 @@ import { openStore, Store, type StoreOptions } from './store.js';
 import { StoreReader } from './store-reader.js';
 import { UnitOfWork } from './unit-of-work.js';
 
-export type StoreSchema = Pick<StoreOptions, 'entities' | 'migrations'>;
+export type StoreSchema = Pick<StoreOptions, 'entities' | 'migrations' | 'extensionMigrations'>;
 
 /**
  * The open store as providers. Modules that use it import the very object that `register` gave, so that there is one

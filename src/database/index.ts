@@ -12,6 +12,7 @@ export {
   WriteOutsideUnit,
 } from './database.errors.js';
 export { DatabaseModule, type StoreSchema } from './database.module.js';
+export { type ExtensionMigrations } from './extension-migrations.js';
 export { identifierSuffix, newIdentifier } from './identifiers.js';
 export { keptFact, readFact, writeFact } from './service-facts.js';
 export { MIGRATIONS_TABLE } from './store-file.js';

@@ -1,6 +1,13 @@
 import { stat } from 'node:fs/promises';
 import sqlite3 from 'sqlite3';
 import { storeRefused, StoreUnusable } from './database.errors.js';
+import {
+  EXTENSION_MIGRATIONS_TABLE,
+  notedMigrations,
+  notedNames,
+  unknownNames,
+  type ExtensionMigrations,
+} from './extension-migrations.js';
 import { PlainConnection } from './plain-connection.js';
 import { ensurePrivateFile } from './private-files.js';
 
@@ -10,15 +17,28 @@ export const APPLICATION_ID = 0x4c4d5350;
 /** Table in which TypeORM notes the migrations that ran. */
 export const MIGRATIONS_TABLE = 'migrations';
 
+/** The migrations that a program has. */
+export interface KnownMigrations {
+  /** Names of the service's own, oldest first. */
+  service: readonly string[];
+  extensions: readonly ExtensionMigrations[];
+}
+
+/** Names of the migrations that a store has, oldest first. */
+export interface AppliedMigrations {
+  service: string[];
+  /** Also of extensions that are no longer there. */
+  extensions: string[];
+}
+
 /**
  * Makes the file usable or says why it is not, before anything opens it for writing. Resolves with the migrations that
  * its schema has, none for a new file.
- * @param known names of the program's migrations, oldest first
  */
-export async function prepareStoreFile(file: string, known: readonly string[]): Promise<string[]> {
+export async function prepareStoreFile(file: string, known: KnownMigrations): Promise<AppliedMigrations> {
   if (await isEmpty(file)) {
     await createStoreFile(file);
-    return [];
+    return { service: [], extensions: [] };
   }
   try {
     return await inspect(file, known);
@@ -54,21 +74,18 @@ async function createStoreFile(file: string): Promise<void> {
   }
 }
 
-async function inspect(file: string, known: readonly string[]): Promise<string[]> {
+async function inspect(file: string, known: KnownMigrations): Promise<AppliedMigrations> {
   const connection = await PlainConnection.open(file, sqlite3.OPEN_READONLY);
   try {
     const [header] = await connection.rows<{ application_id: number }>('PRAGMA application_id');
     if (header?.application_id !== APPLICATION_ID) {
       throw new StoreUnusable(file, 'it is not a store of this program');
     }
-    const applied = await appliedMigrations(connection);
-    const unknown = applied.filter((name) => !known.includes(name));
-    if (unknown.length > 0) {
-      throw new StoreUnusable(
-        file,
-        `it was written by a newer program (its schema has ${unknown.join(', ')}, this program ends at ${known.at(-1)})`,
-      );
-    }
+    const applied = {
+      service: await notedMigrations(connection, MIGRATIONS_TABLE),
+      extensions: await notedMigrations(connection, EXTENSION_MIGRATIONS_TABLE),
+    };
+    refuseNewer(file, applied, known);
     // Reads the whole file, so only before a migration: a damaged store must not be rebuilt into a plausible one.
     if (isBehind(applied, known)) await quickCheck(file);
     return applied;
@@ -77,18 +94,24 @@ async function inspect(file: string, known: readonly string[]): Promise<string[]
   }
 }
 
-/** Whether a store with content waits for migrations. */
-export function isBehind(applied: readonly string[], known: readonly string[]): boolean {
-  return applied.length > 0 && applied.length < known.length;
+function refuseNewer(file: string, applied: AppliedMigrations, { service, extensions }: KnownMigrations): void {
+  const unknown = applied.service.filter((name) => !service.includes(name));
+  if (unknown.length > 0) {
+    const has = `its schema has ${unknown.join(', ')}, this program ends at ${service.at(-1)}`;
+    throw new StoreUnusable(file, `it was written by a newer program (${has})`);
+  }
+  const newer = unknownNames(applied.extensions, extensions);
+  if (newer.length > 0) throw new StoreUnusable(file, `a newer version of an extension wrote ${newer.join(', ')}`);
 }
 
-async function appliedMigrations(connection: PlainConnection): Promise<string[]> {
-  const tables = await connection.rows(
-    `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '${MIGRATIONS_TABLE}'`,
-  );
-  if (tables.length === 0) return [];
-  const rows = await connection.rows<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`);
-  return rows.map((row) => row.name);
+/** Whether a store with content waits for migrations. */
+export function isBehind(applied: AppliedMigrations, known: KnownMigrations): boolean {
+  if (applied.service.length === 0) return false;
+  return applied.service.length < known.service.length || pendingOfExtensions(applied, known);
+}
+
+export function pendingOfExtensions(applied: AppliedMigrations, { extensions }: KnownMigrations): boolean {
+  return notedNames(extensions).some((name) => !applied.extensions.includes(name));
 }
 
 /** Throws StoreUnusable where the file has pages that cannot be. Takes about a second for a gigabyte. */

@@ -3,10 +3,11 @@ import sqlite3 from 'sqlite3';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { Ballast } from './ballast.js';
 import { StoreUnusable, upgradeRefused } from './database.errors.js';
+import { migrateExtensions, type ExtensionMigrations } from './extension-migrations.js';
 import { InstanceLock } from './instance-lock.js';
 import { ensurePrivateDirectory, sizeOf } from './private-files.js';
 import { SilentLogger } from './silent-logger.js';
-import { isBehind, MIGRATIONS_TABLE, prepareStoreFile, quickCheck } from './store-file.js';
+import { isBehind, MIGRATIONS_TABLE, pendingOfExtensions, prepareStoreFile, quickCheck } from './store-file.js';
 import { setWriterPragmas, wrongPragmas } from './store-pragmas.js';
 import { StoreReader } from './store-reader.js';
 import { UnitOfWork } from './unit-of-work.js';
@@ -27,6 +28,8 @@ export interface StoreOptions {
   entities: readonly EntityClass[];
   /** Oldest first; class names end in their timestamp. */
   migrations: readonly MigrationClass[];
+  /** Run after them, in the same upgrade. */
+  extensionMigrations?: readonly ExtensionMigrations[];
   /** Takes what an afterCommit or afterRollback callback threw; a process warning by default. */
   onCallbackError?: (error: unknown) => void;
 }
@@ -130,13 +133,18 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 async function openSources(file: string, options: StoreOptions): Promise<OpenSources> {
   const opened: DataSource[] = [];
   try {
-    const known = options.migrations.map((migration) => migration.name);
+    const known = {
+      service: options.migrations.map((migration) => migration.name),
+      extensions: options.extensionMigrations ?? [],
+    };
     const since = performance.now();
     const applied = await prepareStoreFile(file, known);
     const copy = isBehind(applied, known) ? await copyBeforeUpgrade(file, applied) : null;
     const writer = writerSource(file, options);
     opened.push(writer);
-    const migrations = await boot(writer, file, copy, options);
+    const own = await boot(writer, file, copy, options);
+    const theirs = pendingOfExtensions(applied, known) ? await extend(file, copy, options) : [];
+    const migrations = [...own, ...theirs];
     const upgrade = copy === null ? null : { copy, migrations, durationMs: performance.now() - since };
     const reader = readerSource(file, options);
     opened.push(reader);
@@ -166,6 +174,18 @@ async function migrate(writer: DataSource, file: string, copy: string | null): P
     return ran.map(({ name }) => name);
   } catch (error) {
     // Foreign keys stay off on a connection whose migration failed, so there is no going on.
+    throw upgradeRefused(file, copy, error);
+  }
+}
+
+/** On a connection of its own, which ends with it: nothing else is open to be disturbed. */
+async function extend(file: string, copy: string | null, options: StoreOptions): Promise<string[]> {
+  try {
+    const connection = { ...commonOptions(file, options), driver: quietDriver, enableWAL: true };
+    const ran = await migrateExtensions(connection, options.extensionMigrations ?? []);
+    if (copy !== null) await quickCheck(file);
+    return ran;
+  } catch (error) {
     throw upgradeRefused(file, copy, error);
   }
 }

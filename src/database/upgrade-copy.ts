@@ -5,7 +5,7 @@ import { serviceVersion } from '../config/index.js';
 import { copyRefused, StoreUnusable } from './database.errors.js';
 import { PlainConnection } from './plain-connection.js';
 import { ensurePrivateDirectory, ensurePrivateFile } from './private-files.js';
-import { quickCheck } from './store-file.js';
+import { quickCheck, type AppliedMigrations } from './store-file.js';
 
 /** The newest so many are kept; a step back further than that is a job for the ordinary backups. */
 const KEPT_COPIES = 3;
@@ -16,9 +16,8 @@ const COPY_NAME = /^pre-.+\.db$/;
  * Copies a store that is about to be migrated to `backups/pre-<version>-from-<schema>.db` (OPERATE 5.5) and resolves
  * with the copy's path. One name for each schema: a start that was cut in the middle of its migrations leaves the copy
  * of the whole store alone. Rejects, with nothing changed, where there is no room or the copy is not sound.
- * @param applied names of the migrations that the store has, oldest first
  */
-export async function copyBeforeUpgrade(file: string, applied: readonly string[]): Promise<string> {
+export async function copyBeforeUpgrade(file: string, applied: AppliedMigrations): Promise<string> {
   const folder = join(dirname(file), 'backups');
   const copy = join(folder, `pre-${serviceVersion()}-from-${schemaOf(applied)}.db`);
   const partial = `${copy}.partial`;
@@ -62,9 +61,10 @@ async function requireRoom(source: PlainConnection, folder: string): Promise<voi
   if (free < needed) throw new Error(`${folder} needs ${needed} bytes and has ${free}; free some space`);
 }
 
-/** The timestamp at the end of the last migration's name. */
-function schemaOf(applied: readonly string[]): string {
-  return /\d+$/.exec(applied.at(-1) ?? '')?.[0] ?? '0';
+/** The timestamp at the end of the last migration's name, and how many migrations of extensions there are beside. */
+function schemaOf({ service, extensions }: AppliedMigrations): string {
+  const last = /\d+$/.exec(service.at(-1) ?? '')?.[0] ?? '0';
+  return extensions.length === 0 ? last : `${last}-and-${extensions.length}`;
 }
 
 async function removeOldCopies(folder: string, newest: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { DefaultNamingStrategy, getMetadataArgsStorage } from 'typeorm';
 import { SCOPES } from '../clients/index.js';
 import { extensionVariable, type DeclaredSettings } from '../config/index.js';
+import type { ExtensionMigrations } from '../database/index.js';
 import type { Extension } from '../extension.js';
 
 /** Whose the things are that no extension can have. */
@@ -63,4 +64,10 @@ export function tablePrefix(name: string): string {
 
 export function declaredBy(extensions: readonly Extension[]): DeclaredSettings[] {
   return extensions.map(({ name, configKeys = {} }) => ({ extension: name, settings: configKeys }));
+}
+
+export function migrationsOf(extensions: readonly Extension[]): ExtensionMigrations[] {
+  return extensions.flatMap(({ name, migrations = [] }) =>
+    migrations.length === 0 ? [] : [{ owner: name, tablePrefix: tablePrefix(name), migrations }],
+  );
 }

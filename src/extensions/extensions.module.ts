@@ -2,6 +2,7 @@ import { Module, type DynamicModule, type ModuleMetadata } from '@nestjs/common'
 import type { Extension } from '../extension.js';
 import { extensionModule } from './extension-module.js';
 import { EXTENSIONS, ExtensionParts } from './extension-parts.js';
+import { LoadedExtensions } from './loaded-extensions.js';
 
 export interface ExtensionsModuleOptions {
   extensions: readonly Extension[];
@@ -18,7 +19,8 @@ export class ExtensionsModule {
     return {
       module: ExtensionsModule,
       imports: [...imports, ...extensions.map((extension) => extensionModule(extension, imports, env))],
-      providers: [{ provide: EXTENSIONS, useValue: extensions }, ExtensionParts],
+      providers: [{ provide: EXTENSIONS, useValue: extensions }, ExtensionParts, LoadedExtensions],
+      exports: [LoadedExtensions],
     };
   }
 }

@@ -22,6 +22,22 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'stop.failed': { level: 'error', msg: 'stage of the stop failed', fields: ['stage', 'error'] },
   'service.stopped': { level: 'info', msg: 'service stopped', fields: ['exit_code'] },
   'config.warning': { level: 'warn', msg: 'setting needs attention', fields: ['key', 'reason'] },
+  'extension.loaded': {
+    level: 'info',
+    msg: 'extension loaded',
+    fields: [
+      'extension',
+      'version',
+      'compatible_with',
+      'task_types',
+      'tables',
+      'routes',
+      'strategies',
+      'scopes',
+      'hooks',
+      'settings',
+    ],
+  },
   'tls.reloaded': { level: 'info', msg: 'certificate read again', fields: ['file'] },
   'tls.reload_failed': { level: 'error', msg: 'changed certificate cannot be used', fields: ['file', 'error'] },
 

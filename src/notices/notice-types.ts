@@ -14,6 +14,20 @@ export interface NoticeTypes {
   /** A setting that works but deserves a second look. */
   'config.warning': { key: string; reason: string };
 
+  /** A part of the service that somebody else wrote, with what it brings; lists are in words, empty ones are null. */
+  'extension.loaded': {
+    extension: string;
+    version: string;
+    compatible_with: string;
+    task_types: string | null;
+    tables: string | null;
+    routes: string | null;
+    strategies: string | null;
+    scopes: string | null;
+    hooks: string | null;
+    settings: string | null;
+  };
+
   /** A renewed certificate is in use; `file` is a path of this machine. */
   'tls.reloaded': { file: string };
   /** A changed certificate cannot be used: the one before stays. */
