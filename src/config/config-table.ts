@@ -121,6 +121,16 @@ export const CONFIG_TABLE = {
     { min: 1, max: 65_535 },
     'Requests with store=false that wait for a model; half as many of one client.',
   ),
+  maxTaskInputBytes: whole(
+    1_048_576,
+    { min: 1024, max: 1_073_741_824 },
+    'Input of a task of an extension, as JSON; a larger one gets 413.',
+  ),
+  maxTaskStepBytes: whole(
+    1_048_576,
+    { min: 1024, max: 67_108_864 },
+    'What a task of an extension may save at once: cursor and events of a step, or the result.',
+  ),
   acceptBatchSize: whole(256, { min: 1, max: 4096 }, 'Creates that share one commit.'),
   eventPageSize: whole(256, { min: 1, max: 1000 }, 'Events read from disk at a time for a stream.'),
 
@@ -129,12 +139,6 @@ export const CONFIG_TABLE = {
     false,
     'Same output whatever runs beside it, also where the processor makes a lone stream pay for it.',
   ),
-  prefixCacheBytes: whole(
-    268_435_456,
-    { min: 0, max: 2 ** 50 },
-    'What a model keeps of earlier prompts, so that later ones with the same beginning start sooner; 0 keeps nothing.',
-  ),
-  prefixCacheShared: flag(false, 'All clients share it: how soon an answer starts then tells what others have asked.'),
   threads: foundAtStart(
     whole(1, { min: 1, max: 256 }, 'Threads of the inference runtime.'),
     () => Math.min(availableParallelism(), 4),

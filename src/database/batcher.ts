@@ -8,7 +8,7 @@ const PAUSE_AFTER_FAULT_MS = 50;
 const WAITING_BATCHES = 64;
 
 export interface BatcherOptions<I, O> {
-  units: UnitOfWork;
+  units: Pick<UnitOfWork, 'run'>;
   /** What its units are for. */
   kind: UnitKind;
   /** Most inputs in one transaction. */

@@ -25,9 +25,12 @@ export class DtoPipe implements PipeTransform {
   }
 }
 
-/** The object as a checked DTO, as the pipe makes one of a body. `mostItems`: objects in its lists, in all. */
-export function readDto<T extends object>(type: DtoClass<T>, plain: object, mostItems: number): T {
-  return checked(type, plain, '', { items: mostItems });
+/**
+ * The object as a checked DTO, as the pipe makes one of a body. `mostItems`: objects in its lists, in all. `path`: where
+ * the object stands in the body, so that complaints name `input.pages` and not `pages`.
+ */
+export function readDto<T extends object>(type: DtoClass<T>, plain: object, mostItems: number, path = ''): T {
+  return checked(type, plain, path, { items: mostItems });
 }
 
 /** A body without a required field may be left out. */
@@ -46,7 +49,10 @@ function absent(type: DtoClass): object {
  */
 function checked<T extends object>(type: DtoClass<T>, plain: object, path: string, left: Allowance): T {
   const dto = new type();
-  for (const field of fieldsOf(type)) {
+  const fields = fieldsOf(type);
+  // The validator takes a class without rules for a mistake; it may be one that asks for nothing.
+  if (fields.length === 0) return dto;
+  for (const field of fields) {
     if (Object.hasOwn(plain, field)) Reflect.set(dto, field, Reflect.get(plain, field));
   }
   const [error] = validateSync(dto, { validationError: { target: false } });

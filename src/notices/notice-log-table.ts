@@ -82,6 +82,24 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'task.fault': { level: 'error', msg: 'task met an unexpected error', fields: ['task_id', 'error'] },
   'claim.failed': { level: 'error', msg: 'waiting tasks could not be claimed', fields: ['type', 'model', 'error'] },
 
+  'task.type_missing': { level: 'warn', msg: 'tasks wait whose extension is gone', fields: ['type'] },
+  'recorder.failed': {
+    level: ({ outcome }) => (outcome === 'tried_again' ? 'warn' : 'error'),
+    msg: 'recorder of an extension failed',
+    fields: ['owner', 'task_id', 'command', 'outcome', 'error'],
+  },
+  'listener.call_failed': {
+    level: 'error',
+    msg: 'listener of an extension failed',
+    fields: ['owner', 'task_id', 'error'],
+  },
+  'listener.dropped': {
+    // Told at 1, 10, 100 …
+    level: ({ dropped }) => (/^10*$/.test(String(dropped)) ? 'warn' : 'trace'),
+    msg: 'listener of an extension is too slow',
+    fields: ['owner', 'dropped'],
+  },
+
   'sweep.failed': { level: 'error', msg: 'rows without a run could not be looked for', fields: ['error'] },
 
   'model.loading': { level: 'info', msg: 'model loading', fields: ['model'] },
@@ -99,16 +117,7 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'generation.ended': {
     level: 'debug',
     msg: 'generation ended',
-    fields: [
-      'model',
-      'outcome',
-      'prompt_tokens',
-      'cached_tokens',
-      'output_tokens',
-      'replayed_tokens',
-      'first_token_ms',
-      'decode_ms',
-    ],
+    fields: ['model', 'outcome', 'prompt_tokens', 'output_tokens', 'replayed_tokens', 'first_token_ms', 'decode_ms'],
   },
   'runner.lost': { level: 'error', msg: 'runner lost', fields: ['model', 'cause', 'reason'] },
   'runner.log': { level: 'warn', msg: 'runner wrote to standard error', fields: ['model', 'pid', 'line'] },

@@ -106,6 +106,19 @@ export interface NoticeTypes {
   /** Waiting tasks of a lane could not be claimed; it is tried again. */
   'claim.failed': { type: string; model: string | null; error: unknown };
 
+  /**
+   * A recorder of an extension threw, and the unit was rolled back. `outcome`: tried_again; from the third time on the change
+   * is written without its rows (omitted), the create is refused, or the task fails in its place (replaced).
+   */
+  'recorder.failed': { owner: string; task_id: string; command: string; outcome: string; error: unknown };
+  /** A listener of an extension threw; nothing is tried again. */
+  'listener.call_failed': { owner: string; task_id: string; error: unknown };
+  /** A listener of an extension is too slow: one more change was not told to it; `dropped` so far. */
+  'listener.dropped': { owner: string; dropped: number };
+
+  /** Tasks wait whose type nobody has registered: their extension is gone. They can be cancelled. */
+  'task.type_missing': { type: string };
+
   /** Rows without a run could not be looked for; it is tried again. */
   'sweep.failed': { error: unknown };
 
@@ -132,7 +145,6 @@ export interface NoticeTypes {
     model: string;
     outcome: string;
     prompt_tokens: number;
-    cached_tokens: number;
     output_tokens: number;
     replayed_tokens: number;
     first_token_ms: number | null;

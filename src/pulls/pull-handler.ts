@@ -8,7 +8,7 @@ import {
   readSnapshot,
   TaskHandlers,
   TaskRunner,
-  taskToWire,
+  taskPayload,
   type JsonObject,
   type Seat,
   type Task,
@@ -31,6 +31,7 @@ import { PullTools } from './pull-tools.js';
 @Injectable()
 export class PullHandler implements TaskHandler, OnModuleInit {
   readonly type = PULL_TASK_TYPE;
+  readonly createdBy = 'POST /v1/models/pull';
   /** To go on is harmless: the commit is pinned and every file is checked by its digest. */
   readonly defaultOnRestart = 'resume';
   /** A large model on a slow line takes its time; what counts is that something comes. */
@@ -92,7 +93,7 @@ export class PullHandler implements TaskHandler, OnModuleInit {
       if (event === 'response.completed') await this.adopt(tx, task);
       if (isTerminalEvent(event)) tx.afterCommit(() => this.pulled.delete(task.id));
     }
-    return changes.map(({ task }) => pullView(task, this.config));
+    return changes.map(({ task }) => taskPayload(task, this.config));
   }
 
   /** Inside the unit of row 6. */
@@ -109,9 +110,4 @@ export class PullHandler implements TaskHandler, OnModuleInit {
     const last = (await readSnapshot(this.reader, id, startCount)).at(-1);
     return last === undefined ? null : (JSON.parse(last) as { commit: string }).commit;
   }
-}
-
-/** Payload of a lifecycle event: the task as it is then. */
-export function pullView(task: Task, { retentionTasksSeconds: retentionSeconds }: Config): JsonObject {
-  return { task: taskToWire(task, { progress: null, waitPhase: null, queuePosition: null, retentionSeconds }) };
 }

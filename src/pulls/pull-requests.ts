@@ -4,8 +4,15 @@ import { CONFIG, type Config } from '../config/index.js';
 import { newIdentifier, type Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import type { KeyedRequest } from '../http/index.js';
-import { IdempotencyKeys, TaskLifecycleService, TaskQueries, type Task, type TaskDraft } from '../tasks/index.js';
-import { pullView } from './pull-handler.js';
+import {
+  IdempotencyKeys,
+  TaskLifecycleService,
+  taskPayload,
+  TaskQueries,
+  type AcceptedTask,
+  type Task,
+  type TaskDraft,
+} from '../tasks/index.js';
 import { inputOf, PULL_TASK_TYPE, storedInput, type PullInput } from './pull-input.js';
 
 export interface PullRequest {
@@ -13,12 +20,6 @@ export interface PullRequest {
   input: PullInput;
   keyed: KeyedRequest | null;
   origin: Origin;
-}
-
-/** The task of a request: made for it, or for the first with its key. */
-export interface AcceptedPull {
-  task: Task;
-  repeated: boolean;
 }
 
 const RETRY_SECONDS = 60;
@@ -35,7 +36,7 @@ export class PullRequests {
   ) {}
 
   /** Inside a unit. Throws pull_in_progress, queue_full, idempotency_key_reused. */
-  async accept(tx: Tx, request: PullRequest): Promise<AcceptedPull> {
+  async accept(tx: Tx, request: PullRequest): Promise<AcceptedTask> {
     const { clientId, keyed, origin } = request;
     const holders = await this.keys.holders(tx, keyed ? [keyed] : []);
     const holder = keyed ? holders.of(keyed) : null;
@@ -77,7 +78,7 @@ export class PullRequests {
       input: storedInput(input),
       metadata: {},
       maxInterruptions: this.config.maxInterruptions,
-      view: (task) => pullView(task, this.config),
+      view: (task) => taskPayload(task, this.config),
       ...(keyed && { keyed }),
     };
   }

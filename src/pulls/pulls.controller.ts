@@ -6,10 +6,9 @@ import { DomainError } from '../errors/index.js';
 import { bodyOf, Idempotent, Keyed, type KeyedRequest } from '../http/index.js';
 import { isModelId } from '../models/index.js';
 import { DescribeRoute, Tag } from '../openapi/index.js';
-import { TASK } from '../tasks/index.js';
+import { AcceptedTasks, TASK } from '../tasks/index.js';
 import { PullModelDto } from './dto/pull-model.dto.js';
 import { PullAcceptance } from './pull-acceptance.js';
-import { PullAnswers } from './pull-answers.js';
 import type { PullInput } from './pull-input.js';
 
 const DEFAULT_REVISION = 'main';
@@ -20,12 +19,12 @@ const DEFAULT_REVISION = 'main';
 export class PullsController {
   constructor(
     private readonly acceptance: PullAcceptance,
-    private readonly answers: PullAnswers,
+    private readonly answers: AcceptedTasks,
   ) {}
 
   @Post('pull')
   @RequireScope('models:manage')
-  @Idempotent(PullAnswers)
+  @Idempotent(AcceptedTasks)
   @DescribeRoute({
     id: 'pullModel',
     summary: 'Fetches a model from the hub as a durable task',

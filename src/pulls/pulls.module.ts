@@ -6,7 +6,6 @@ import { FileThreads } from './file-threads.js';
 import { HubAccess } from './hub-access.js';
 import { ModelSources } from './model-sources.js';
 import { PullAcceptance } from './pull-acceptance.js';
-import { PullAnswers } from './pull-answers.js';
 import { PullHandler } from './pull-handler.js';
 import { PullLeftovers } from './pull-leftovers.js';
 import { PullRequests } from './pull-requests.js';
@@ -33,7 +32,6 @@ export class PullsModule {
         HubAccess,
         ModelSources,
         PullAcceptance,
-        PullAnswers,
         PullHandler,
         PullLeftovers,
         PullRequests,

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
-import { Batcher, UnitOfWork, type Tx } from '../database/index.js';
+import { Batcher, type Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
-import { TaskLifecycleService, type Task, type TaskDraft } from '../tasks/index.js';
+import { TaskLifecycleService, TaskUnits, type Task, type TaskDraft } from '../tasks/index.js';
 import { ResponseAdmission, type Verdict } from './response-admission.js';
 import { RESPONSE_TASK_TYPE } from './response-handler.js';
 import { ResponseStore, taskIdOf, type ResponseDraft } from './response-store.js';
@@ -22,7 +22,7 @@ export class ResponseAcceptance {
   private readonly batcher: Batcher<ResponseDraft, Accepted>;
 
   constructor(
-    units: UnitOfWork,
+    units: TaskUnits,
     private readonly lifecycle: TaskLifecycleService,
     private readonly store: ResponseStore,
     private readonly admission: ResponseAdmission,
@@ -49,7 +49,7 @@ export class ResponseAcceptance {
 
   private async write(tx: Tx, drafts: ResponseDraft[]): Promise<Array<() => Accepted>> {
     const admission = await this.admission.open(tx, drafts);
-    const verdicts = drafts.map((draft) => ({ draft, verdict: admission.admit(draft) }));
+    const verdicts = drafts.map((draft) => ({ draft, verdict: this.refusalOf(tx, draft) ?? admission.admit(draft) }));
     const admitted = verdicts.filter(({ verdict }) => isNew(verdict)).map(({ draft }) => draft);
     await this.store.insert(tx, admitted);
     const made = await this.lifecycle.enqueue(
@@ -62,6 +62,11 @@ export class ResponseAcceptance {
         () =>
           accepted(verdict, tasks),
     );
+  }
+
+  /** One whose task cannot be recorded takes no other of the commit with it. */
+  private refusalOf(tx: Tx, { body }: ResponseDraft): DomainError | null {
+    return this.lifecycle.refusalOf(tx, taskIdOf(body.id));
   }
 
   private taskDraft({ clientId, body, keyed }: ResponseDraft): TaskDraft {

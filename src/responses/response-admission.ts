@@ -1,12 +1,9 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, type Config } from '../config/index.js';
+import { Injectable } from '@nestjs/common';
 import { UnitOfWork, type Tx } from '../database/index.js';
 import { DomainError, ServiceStopping } from '../errors/index.js';
-import { IdempotencyKeys, TaskQueries, TaskRunner, type Task } from '../tasks/index.js';
+import { IdempotencyKeys, QueueLimits, TaskRunner, type Task } from '../tasks/index.js';
 import { missingOf, previousNotFound } from './conversations.js';
 import { taskIdOf, type ResponseDraft } from './response-store.js';
-
-const RETRY_SECONDS = 5;
 
 /** What becomes of a request: the task that it makes, the task that the first with its key made, or a refusal. */
 export type Verdict = { taskId: string; repeated: boolean } | DomainError;
@@ -31,11 +28,10 @@ export interface Admission {
 @Injectable()
 export class ResponseAdmission {
   constructor(
-    private readonly queries: TaskQueries,
+    private readonly limits: QueueLimits,
     private readonly keys: IdempotencyKeys,
     private readonly runner: TaskRunner,
     private readonly units: UnitOfWork,
-    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /** Throws storage_full while the little room there is belongs to the work under way. */
@@ -71,18 +67,9 @@ export class ResponseAdmission {
   }
 
   private async limit(tx: Tx): Promise<(draft: ResponseDraft) => DomainError | null> {
-    const waiting = await this.queries.queuedByClient(tx);
-    let total = [...waiting.values()].reduce((sum, count) => sum + count, 0);
-    const { maxQueuedTasks, maxQueuedTasksPerClient } = this.config;
-    return ({ clientId, body }) => {
-      if (this.runner.isStopped && !body.background) return new ServiceStopping();
-      const own = waiting.get(clientId) ?? 0;
-      if (total >= maxQueuedTasks) return queueFull(`${maxQueuedTasks} tasks wait already.`);
-      if (own >= maxQueuedTasksPerClient) return queueFull(`${maxQueuedTasksPerClient} tasks of yours wait already.`);
-      total += 1;
-      waiting.set(clientId, own + 1);
-      return null;
-    };
+    const places = await this.limits.open(tx);
+    return ({ clientId, body }) =>
+      this.runner.isStopped && !body.background ? new ServiceStopping() : places(clientId);
   }
 }
 
@@ -94,8 +81,4 @@ function goneReference({ references, body }: ResponseDraft, missing: ReadonlySet
   return previous === null
     ? new DomainError('item_not_found', 'An item of the input is no longer stored.', { param: 'input' })
     : previousNotFound(previous, gone);
-}
-
-function queueFull(reason: string): DomainError {
-  return new DomainError('queue_full', `${reason} Send the request again later.`, { retryAfterSeconds: RETRY_SECONDS });
 }

@@ -17,7 +17,6 @@ import {
   type TaskRun,
   type UnusableSnapshot,
 } from '../tasks/index.js';
-import { cacheScope } from './cache-scope.js';
 import { ResponseAttempt } from './response-attempt.js';
 import { ResponseResumption } from './response-resumption.js';
 import { projectResponses } from './response-projection.js';
@@ -35,6 +34,7 @@ export interface ResponseSeat extends Seat {
 @Injectable()
 export class ResponseHandler implements TaskHandler<ResponseSeat>, OnModuleInit {
   readonly type = RESPONSE_TASK_TYPE;
+  readonly createdBy = 'POST /v1/responses';
   private readonly resumption: ResponseResumption;
 
   constructor(
@@ -83,8 +83,7 @@ export class ResponseHandler implements TaskHandler<ResponseSeat>, OnModuleInit 
       resumed ? this.resumption.past(task) : null,
     ]);
     run.seat.keepLoaded(generation.keepAliveSeconds ?? null);
-    const scoped = { ...generation, cacheScope: cacheScope(this.config, task.clientId) };
-    return new ResponseAttempt(run, model, scoped, past).outcome();
+    return new ResponseAttempt(run, model, generation, past).outcome();
   }
 }
 

@@ -1,17 +1,10 @@
 import type { ResponseUsage } from './response-object.js';
 
-/** Tokens; the cached ones are among the input, those of the reasoning among the output. */
-interface TokenCounts {
-  input: number;
-  cached: number;
-  output: number;
-  reasoning: number;
-}
-
-export function usage({ input, cached, output, reasoning }: TokenCounts): ResponseUsage {
+/** Tokens; those of the reasoning are among the output. */
+export function usage(input: number, output: number, reasoning: number): ResponseUsage {
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: cached },
+    input_tokens_details: { cached_tokens: 0 },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: reasoning },
     total_tokens: input + output,

@@ -4,8 +4,15 @@ export {
   type AdmissionRefusal,
   type AdmissionRequest,
 } from './admission-policy.js';
+export { AcceptedTasks, type AcceptedTask } from './accepted-tasks.js';
 export { hasUnfinishedTasks } from './unfinished-tasks.js';
+export { TaskListeners, type TaskListener } from './hooks/task-listeners.js';
+export { TaskRecorders, type TaskRecorder } from './hooks/task-recorders.js';
+export { type TaskFacts, type TaskTransition } from './hooks/task-transition.js';
+export { RECORDER_OUTCOMES, TaskUnits } from './hooks/task-units.js';
 export { IdempotencyKeys } from './idempotency-keys.js';
+export { metadataOf } from './metadata.js';
+export { QueueLimits, type QueuePlaces } from './queue-limits.js';
 export { QueueTimeout } from './queue-timeout.js';
 export { type KeyHolders } from './key-holders.js';
 export { RevokedWork } from './revoked-work.js';
@@ -50,10 +57,13 @@ export {
   type HeldStatus,
   type LifecycleEvent,
   type OnRestart,
+  type TaskCommand,
   type TaskStatus,
 } from './task-transitions.js';
 export { type JsonObject, type Task } from './task.js';
-export { StaleClaim, TaskNotFound, TransitionRefused } from './tasks.errors.js';
+export { StaleClaim, TaskNotFound, TaskTypeTaken, TransitionRefused } from './tasks.errors.js';
 export { FAILURE, TASK, TASK_EVENT } from './task-schema.js';
-export { taskToWire, type TaskObject } from './task-view.js';
+export { taskPayload, taskToWire, type TaskObject } from './task-view.js';
+export { type TaskType, type TaskTypeEvent, type TaskTypeProgress, type TypedTaskRun } from './types/task-type.js';
+export { TaskTypes } from './types/task-types.js';
 export { TasksModule, type TasksModuleOptions } from './tasks.module.js';

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { StoreReader, UnitOfWork } from '../database/index.js';
+import { StoreReader } from '../database/index.js';
 import { Notices } from '../notices/index.js';
 import { ActiveRuns } from './active-run.js';
+import { TaskUnits } from './hooks/task-units.js';
 import { RunnerLoss } from './runner-loss.js';
 import { TaskNotFound, TransitionRefused } from './tasks.errors.js';
 import { taskFromRow, type Task, type TaskRow } from './task.js';
@@ -23,7 +24,7 @@ export class OwnerSweep {
 
   constructor(
     private readonly reader: StoreReader,
-    private readonly units: UnitOfWork,
+    private readonly units: TaskUnits,
     private readonly loss: RunnerLoss,
     private readonly active: ActiveRuns,
     private readonly notices: Notices,

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
-import { StoreReader, UnitOfWork } from '../database/index.js';
+import { StoreReader } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
+import { TaskUnits } from './hooks/task-units.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
 import { TaskNotFound, TransitionRefused } from './tasks.errors.js';
 
@@ -33,7 +34,7 @@ export class QueueTimeout {
   constructor(
     @Inject(CONFIG) config: Config,
     private readonly reader: StoreReader,
-    private readonly units: UnitOfWork,
+    private readonly units: TaskUnits,
     private readonly lifecycle: TaskLifecycleService,
     private readonly notices: Notices,
   ) {

@@ -1,8 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ClientDirectory } from '../clients/index.js';
-import { UnitOfWork, type Tx } from '../database/index.js';
+import type { Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
+import { TaskUnits } from './hooks/task-units.js';
 import { TaskCancellation } from './task-cancellation.js';
 import { TaskClaims } from './task-claims.js';
 import type { Task } from './task.js';
@@ -19,7 +20,7 @@ const UNFINISHED = `status in ('queued', 'loading', 'running')`;
 @Injectable()
 export class RevokedWork implements OnModuleInit {
   constructor(
-    private readonly units: UnitOfWork,
+    private readonly units: TaskUnits,
     private readonly clients: ClientDirectory,
     private readonly cancellation: TaskCancellation,
     private readonly claims: TaskClaims,

@@ -27,11 +27,11 @@ export class RunnerLoss {
     const blame: Blame = alone
       ? { interruptions: 1, suspicion: 2 }
       : { interruptions: 0, suspicion: task.suspicion === 0 ? 1 : task.suspicion };
-    const resumes = task.onRestart === 'resume' && this.handlers.of(task.type).takeUp !== undefined;
+    const resumes = task.onRestart === 'resume' && this.handlers.find(task.type)?.takeUp !== undefined;
     const after = await (resumes
       ? this.lifecycle.interruptLost(tx, claim, blame)
       : this.lifecycle.requeueLost(tx, claim, blame));
-    if (after.interruptions < after.maxInterruptions) return after;
+    if (after.status === 'failed' || after.interruptions < after.maxInterruptions) return after;
     const error = retryLimitExceeded(after.interruptions);
     return resumes ? this.lifecycle.failUnowned(tx, task.id, error) : this.lifecycle.failQueued(tx, task.id, error);
   }

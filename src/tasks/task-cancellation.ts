@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
-import { UnitOfWork, type Tx } from '../database/index.js';
+import type { Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { ActiveRuns } from './active-run.js';
+import { TaskUnits } from './hooks/task-units.js';
 import { TaskEventStream } from './task-event-stream.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
 import { taskFromRow, type Task, type TaskRow } from './task.js';
@@ -12,7 +13,7 @@ import { TaskNotFound } from './tasks.errors.js';
 @Injectable()
 export class TaskCancellation {
   constructor(
-    private readonly units: UnitOfWork,
+    private readonly units: TaskUnits,
     private readonly lifecycle: TaskLifecycleService,
     private readonly active: ActiveRuns,
     private readonly stream: TaskEventStream,

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { storageFault, StoreReader, UnitOfWork, type Tx } from '../database/index.js';
+import { storageFault, StoreReader, type Tx } from '../database/index.js';
 import { DomainError, type ErrorBody } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
+import { TaskUnits } from './hooks/task-units.js';
 import { ClientTurns } from './queue-order.js';
 import { TaskHandlers, type Seat, type TaskHandler } from './task-handlers.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
@@ -60,7 +61,7 @@ export class TaskClaims {
 
   constructor(
     private readonly reader: StoreReader,
-    private readonly units: UnitOfWork,
+    private readonly units: TaskUnits,
     private readonly handlers: TaskHandlers,
     private readonly lifecycle: TaskLifecycleService,
     private readonly notices: Notices,
@@ -71,9 +72,9 @@ export class TaskClaims {
    * those that are queued (WIRE B6), oldest first. On a full disk nothing begins: rejects with StorageFault.
    */
   async claim(type: string, model: string | null, runs: ClaimRegister): Promise<void> {
-    if (runs.suspectRuns(type, model)) return;
+    const handler = this.handlers.find(type);
+    if (handler === null || runs.suspectRuns(type, model)) return;
     await this.units.requireRoom();
-    const handler = this.handlers.of(type);
     const waiting = await this.waiting(this.reader, type, model, runs, LARGEST_CLAIM);
     const seats = this.seats(handler, model, waiting.length);
     if (seats instanceof DomainError) return this.refuseForeground(type, model, seats.toBody());
@@ -94,10 +95,14 @@ export class TaskClaims {
     this.setAside.add(taskId);
   }
 
-  /** Every lane in which tasks wait. */
-  lanes(): Promise<{ type: string; model: string | null }[]> {
-    return this.reader.query(`select distinct type, model from tasks where ${QUEUED}
-      union select distinct type, model from tasks where ${UNOWNED}`);
+  /** Every lane in which tasks wait. Those of an extension that is no longer there wait until it is again. */
+  async lanes(): Promise<{ type: string; model: string | null }[]> {
+    const lanes = await this.reader.query<{ type: string; model: string | null }>(
+      `select distinct type, model from tasks where ${QUEUED} union select distinct type, model from tasks where ${UNOWNED}`,
+    );
+    const missing = new Set(lanes.map(({ type }) => type).filter((type) => this.handlers.find(type) === null));
+    for (const type of missing) this.notices.emit('task.type_missing', { type });
+    return lanes.filter(({ type }) => !missing.has(type));
   }
 
   /** How many seats were used. */
@@ -111,13 +116,17 @@ export class TaskClaims {
       try {
         return await this.units.run(async (tx) => {
           const waiting = await this.claimable(tx, handler.type, model, runs, seats.length);
-          for (const [i, task] of waiting.entries()) {
-            const seat = seats[i];
-            if (seat) runs.register(tx, await this.take(tx, task, seat, handler));
+          let used = 0;
+          for (const task of waiting) {
+            const seat = seats[used];
+            const claimed = seat && (await this.take(tx, task, seat, handler));
+            if (!claimed) continue;
+            runs.register(tx, claimed);
+            used += 1;
           }
           const served = waiting.filter(({ status }) => status === 'queued').map(({ clientId }) => clientId);
           tx.afterCommit(() => this.turns.serve({ type: handler.type, model }, served));
-          return waiting.length;
+          return used;
         });
       } catch (error) {
         if (!(error instanceof Unclaimable)) throw error;
@@ -141,13 +150,14 @@ export class TaskClaims {
     }
   }
 
-  private async take(tx: Tx, task: Task, seat: Seat, handler: TaskHandler): Promise<ClaimedTask> {
+  /** Null: it failed instead, since its claim could not be recorded. */
+  private async take(tx: Tx, task: Task, seat: Seat, handler: TaskHandler): Promise<ClaimedTask | null> {
     if (task.status === 'running') return { task, seat, handler, resumed: true };
     try {
       const claimed = await (seat.resident
         ? this.lifecycle.start(tx, task.id, seat.owner)
         : this.lifecycle.startLoading(tx, task.id, seat.owner));
-      return { task: claimed, seat, handler, resumed: false };
+      return claimed.status === 'failed' ? null : { task: claimed, seat, handler, resumed: false };
     } catch (error) {
       throw storageFault(error) ? error : new Unclaimable(task.id, error);
     }

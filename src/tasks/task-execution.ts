@@ -4,7 +4,7 @@ import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import type { ActiveRun } from './active-run.js';
 import { TaskEnd } from './task-end.js';
-import type { TaskOutcome, TaskStep } from './task-handlers.js';
+import type { StepWrite, TaskOutcome, TaskStep } from './task-handlers.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskStart } from './task-start.js';
 import { JournalRefused, StaleClaim } from './tasks.errors.js';
@@ -59,7 +59,7 @@ export class TaskExecution {
         resumed,
         proven: task.suspicion > 0 ? run.proven : null,
         signal: run.abort.signal,
-        append: (step) => this.append(run, step),
+        append: (step, write) => this.append(run, step, write),
         progress: (progress) => {
           run.progress = progress;
         },
@@ -76,10 +76,10 @@ export class TaskExecution {
     }
   }
 
-  private async append(run: ActiveRun, step: TaskStep): Promise<void> {
+  private async append(run: ActiveRun, step: TaskStep, write?: StepWrite): Promise<void> {
     run.steps += 1;
     const proven = run.task.suspicion > 0 && run.steps === STEPS_OF_PROOF;
-    await this.journal.append(run.claim, step, proven);
+    await this.journal.append(run.claim, step, proven, write);
     if (proven) run.prove();
   }
 }

@@ -1,7 +1,11 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, type Config } from '../config/index.js';
 import type { Tx } from '../database/index.js';
 import type { DomainError, ErrorBody } from '../errors/index.js';
 import type { JsonObject, Task } from './task.js';
 import type { LifecycleEvent, OnRestart } from './task-transitions.js';
+import { taskPayload } from './task-view.js';
+import { TaskTypeTaken } from './tasks.errors.js';
 
 /** An event before it has a number. `type` and `sequence_number` are added when it is written. */
 export interface EventDraft {
@@ -18,6 +22,9 @@ export interface TaskStep {
   /** One line without a line break, opaque to this module; null: nothing to remember. */
   snapshot: string | null;
 }
+
+/** Rows that are written together with a step. */
+export type StepWrite = (tx: Tx) => Promise<void>;
 
 /** A place to run: held from before the claim until the run has ended. */
 export interface Seat {
@@ -75,8 +82,12 @@ export interface TaskRun<S extends Seat = Seat> {
   readonly proven: Promise<void> | null;
   /** Aborts on cancel, on loss of the claim and when the service stops. */
   readonly signal: AbortSignal;
-  /** Resolves once the step is on disk; rejects with StaleClaim when the task is no longer this run's. */
-  append(step: TaskStep): Promise<void>;
+  /**
+   * Resolves once the step is on disk; rejects with StaleClaim when the task is no longer this run's. `write` writes rows
+   * of other tables in the same transaction: database calls only, each awaited. It may be called again when that is rolled
+   * back; what it throws refuses the step, and with it all later ones.
+   */
+  append(step: TaskStep, write?: StepWrite): Promise<void>;
   progress(progress: TaskProgress): void;
 }
 
@@ -94,6 +105,8 @@ export interface TaskHandler<S extends Seat = Seat> {
   readonly type: string;
   /** Policy of a task that names none. */
   readonly defaultOnRestart: OnRestart;
+  /** The route that makes its tasks, as `POST /v1/responses`; absent: POST /v1/tasks. */
+  readonly createdBy?: string;
   /** Longest run, in the place of LMSP_TASK_TIMEOUT_SECONDS; 0: none. */
   readonly timeLimitSeconds?: number;
   /**
@@ -113,30 +126,50 @@ export interface TaskHandler<S extends Seat = Seat> {
   /**
    * The payloads of lifecycle events (without type and number), e.g. `{ response }`: one for each change, in order; no
    * two are of one task. Runs inside the transitions' unit: database calls only. Whatever the type stores about its
-   * tasks it updates here, so that the snapshot and the stored object are one (invariant 3).
+   * tasks it updates here, so that the snapshot and the stored object are one (invariant 3). Absent: `{ task }`.
    */
-  project(tx: Tx, changes: TaskChange[]): Promise<JsonObject[]>;
+  project?(tx: Tx, changes: TaskChange[]): Promise<JsonObject[]>;
 }
 
-/** The handlers by task type. */
-export class TaskHandlers {
-  private readonly byType = new Map<string, TaskHandler>();
+/** Who has a task type when it is not an extension. */
+const THE_SERVICE = 'the service itself';
 
-  /** Throws when the type is taken: two modules must not claim one type (HOUSE 3.4). */
-  register(handler: TaskHandler): void {
-    if (this.byType.has(handler.type)) throw new Error(`task type "${handler.type}" is registered twice`);
-    this.byType.set(handler.type, handler);
+/** The handlers by task type. */
+@Injectable()
+export class TaskHandlers {
+  private readonly byType = new Map<string, { owner: string; handler: TaskHandler }>();
+
+  constructor(@Inject(CONFIG) private readonly config: Pick<Config, 'retentionTasksSeconds'>) {}
+
+  /** Throws TaskTypeTaken: two modules must not claim one type (HOUSE 3.4). */
+  register(handler: TaskHandler, owner = THE_SERVICE): void {
+    const taken = this.byType.get(handler.type);
+    if (taken) throw new TaskTypeTaken(handler.type, taken.owner, owner);
+    this.byType.set(handler.type, { owner, handler });
   }
 
+  /** Null: the type is none of this process. Its tasks may be of an extension that is no longer there. */
+  find(type: string): TaskHandler | null {
+    return this.byType.get(type)?.handler ?? null;
+  }
+
+  /** As `find`, for a type that has one: its tasks are being made or run. */
   of(type: string): TaskHandler {
-    const handler = this.byType.get(type);
+    const handler = this.find(type);
     if (!handler) throw new Error(`no handler is registered for task type "${type}"`);
     return handler;
   }
 
+  /** The payloads of lifecycle events of one type (TaskHandler.project); of a type that is none of this process as well. */
+  async payloads(tx: Tx, type: string, changes: TaskChange[]): Promise<JsonObject[]> {
+    const handler = this.find(type);
+    if (handler?.project) return handler.project(tx, changes);
+    return changes.map(({ task }) => taskPayload(task, this.config));
+  }
+
   /** As `waitPhase` of the type's handler; null where there is none. */
   waitPhase(type: string, model: string | null): string | null {
-    return this.byType.get(type)?.waitPhase?.(model) ?? null;
+    return this.find(type)?.waitPhase?.(model) ?? null;
   }
 
   types(): string[] {

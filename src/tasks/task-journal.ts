@@ -1,17 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
 import { Batcher, storageFault, UnitOfWork, type Tx } from '../database/index.js';
+import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import { EventFeed } from './event-feed.js';
 import { writeSteps, type StepGroup } from './step-writer.js';
 import type { Claim } from './task.js';
-import type { TaskStep } from './task-handlers.js';
-import { JournalRefused, StaleClaim } from './tasks.errors.js';
+import type { StepWrite, TaskStep } from './task-handlers.js';
+import { JournalRefused, StaleClaim, StepWriteFailed } from './tasks.errors.js';
 
 interface ClaimedStep {
   claim: Claim;
   step: TaskStep;
   proven: boolean;
+  write?: StepWrite;
 }
 
 /** Steps that share a commit, at most. Each is small: one token's events. */
@@ -48,13 +50,13 @@ export class TaskJournal {
 
   /**
    * Resolves when the step is on disk; rejects with StaleClaim or JournalRefused. `proven`: with this step nothing is
-   * held against the task any more.
+   * held against the task any more. `write`: rows of others in the same transaction (TaskRun.append).
    */
-  append(claim: Claim, step: TaskStep, proven = false): Promise<void> {
+  append(claim: Claim, step: TaskStep, proven = false, write?: StepWrite): Promise<void> {
     const refusal = this.refused.get(claim.taskId);
     if (refusal) return Promise.reject(refusal);
     const since = performance.now();
-    const stored = this.batcher.submit({ claim, step, proven }).then(
+    const stored = this.batcher.submit({ claim, step, proven, write }).then(
       () => this.tellStored(claim, step, performance.now() - since),
       (error: unknown) => {
         throw error instanceof StaleClaim ? error : this.refuse(claim.taskId, error);
@@ -86,9 +88,11 @@ export class TaskJournal {
 
   /** Refuses the steps that wait for the task and all later ones. */
   refuse(taskId: string, cause: unknown): JournalRefused {
-    const fault = storageFault(cause);
-    const code = fault === null ? 'server_error' : fault === 'full' ? 'storage_full' : 'storage_busy';
-    const refusal = this.refused.get(taskId) ?? new JournalRefused(taskId, code, cause);
+    const known = this.refused.get(taskId);
+    if (known) return known;
+    const reason = refusalFor(cause);
+    if (reason.code === 'server_error') this.notices.emit('task.fault', { task_id: taskId, error: cause });
+    const refusal = new JournalRefused(taskId, reason, cause);
     this.refused.set(taskId, refusal);
     return refusal;
   }
@@ -121,7 +125,7 @@ export class TaskJournal {
     const groups = new Map<string, StepGroup>();
     for (const { claim, step, proven } of steps) {
       if (this.refused.has(claim.taskId)) continue;
-      const key = `${claim.taskId} ${claim.attempt} ${claim.owner}`;
+      const key = keyOf(claim);
       const group = groups.get(key) ?? { claim, steps: [], proven: false };
       groups.set(key, group);
       group.steps.push(step);
@@ -135,10 +139,34 @@ export class TaskJournal {
       if (!events) stale.add(key);
       else tx.afterCommit(() => this.feed.publish(taskId, events));
     });
+    for (const { claim, write: rows } of steps) {
+      if (rows && !this.refused.has(claim.taskId) && !stale.has(keyOf(claim))) await writeRows(tx, claim, rows);
+    }
     return steps.map(({ claim }) => () => {
       const refusal = this.refused.get(claim.taskId);
       if (refusal) throw refusal;
-      if (stale.has(`${claim.taskId} ${claim.attempt} ${claim.owner}`)) throw new StaleClaim(claim.taskId);
+      if (stale.has(keyOf(claim))) throw new StaleClaim(claim.taskId);
     });
   }
+}
+
+/** One attempt: what fences its writes. */
+function keyOf({ taskId, attempt, owner }: Claim): string {
+  return `${taskId} ${attempt} ${owner}`;
+}
+
+async function writeRows(tx: Tx, { taskId }: Claim, rows: StepWrite): Promise<void> {
+  try {
+    await rows(tx);
+  } catch (error) {
+    throw storageFault(error) ? error : new StepWriteFailed(taskId, error);
+  }
+}
+
+/** What a task fails with whose steps cannot be stored: in the words of the handler where its own rows are the reason. */
+function refusalFor(cause: unknown): DomainError {
+  if (cause instanceof StepWriteFailed && cause.cause instanceof DomainError) return cause.cause;
+  const fault = storageFault(cause);
+  const code = fault === null ? 'server_error' : fault === 'full' ? 'storage_full' : 'storage_busy';
+  return new DomainError(code, 'The output of the task could not be stored.');
 }

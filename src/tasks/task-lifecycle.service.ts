@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../database/index.js';
-import { type ErrorBody } from '../errors/index.js';
-import { Notices } from '../notices/index.js';
-import { EventFeed } from './event-feed.js';
+import type { DomainError, ErrorBody } from '../errors/index.js';
+import { recorderFailed, TaskHooks } from './hooks/task-hooks.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { insertEvents } from './step-writer.js';
 import { insertTasks, type TaskDraft } from './task-drafts.js';
 import { TaskHandlers, type TaskChange, type UnusableSnapshot } from './task-handlers.js';
 import { TaskJournal } from './task-journal.js';
+import { TaskNews } from './task-news.js';
 import { eventJson, type StoredEvent } from './task-log.js';
 import {
   isTerminal,
@@ -35,16 +35,20 @@ export class TaskLifecycleService {
   constructor(
     private readonly handlers: TaskHandlers,
     private readonly journal: TaskJournal,
-    private readonly feed: EventFeed,
-    private readonly notices: Notices,
     private readonly keys: IdempotencyKeys,
+    private readonly hooks: TaskHooks,
+    private readonly news: TaskNews,
   ) {}
 
   /**
    * Row 1, for many tasks at once: each is on disk as `queued` with its events 0 and 1, and with its idempotency key,
-   * when the unit commits (R1).
+   * when the unit commits (R1). Throws the refusal of the first that `refusalOf` speaks of.
    */
   async enqueue(tx: Tx, drafts: TaskDraft[]): Promise<Task[]> {
+    for (const { id } of drafts) {
+      const refusal = this.refusalOf(tx, id);
+      if (refusal) throw refusal;
+    }
     const now = Date.now();
     const tasks = await insertTasks(tx, drafts, now);
     const events = drafts.flatMap((draft, at) => {
@@ -58,10 +62,17 @@ export class TaskLifecycleService {
     });
     await insertEvents(tx, events, now);
     await this.keys.bind(tx, drafts, now);
-    tx.afterCommit(() => {
-      for (const task of tasks) this.announce('enqueue', task, now);
-    });
+    await this.hooks.made(tx, 'enqueue', tasks, null, now);
+    tx.afterCommit(() => this.news.made('enqueue', tasks, new Map(), now));
     return tasks;
+  }
+
+  /**
+   * Why no task of this id may be made in this unit: what an extension writes with it has failed again and again. For
+   * whoever accepts many at once, so that one takes no other with it. Null: nothing is held against it.
+   */
+  refusalOf(tx: Tx, taskId: string): DomainError | null {
+    return this.hooks.refusalOf(tx, taskId);
   }
 
   /** Row 2: claimed, the model has to be loaded first. */
@@ -151,7 +162,7 @@ export class TaskLifecycleService {
 
   /** Row 17 for a snapshot that cannot be gone on from; a run that finds so late names its claim. */
   startOver(tx: Tx, taskId: string, reason: UnusableSnapshot, claim?: Claim): Promise<Task> {
-    tx.afterCommit(() => this.notices.emit('task.snapshot_unusable', { task_id: taskId, reason }));
+    tx.afterCommit(() => this.news.unusable(taskId, reason));
     return this.execute(tx, 'recoverRetry', taskId, { claim });
   }
 
@@ -178,10 +189,13 @@ export class TaskLifecycleService {
   /** Deletes a finished task with its events; the database refuses any other (R5). */
   async remove(tx: Tx, taskId: string): Promise<void> {
     await tx.execute('DELETE FROM tasks WHERE id = ?', [taskId]);
-    tx.afterCommit(() => this.feed.nudge(taskId));
+    tx.afterCommit(() => this.news.removed(taskId));
   }
 
+  /** Where the change cannot be recorded, the task comes back failed: whoever goes on with it looks at its status. */
   private async execute(tx: Tx, command: TaskCommand, taskId: string, change: StatusChange): Promise<Task> {
+    const inPlace = this.hooks.inPlaceOf(tx, command, taskId);
+    if (inPlace !== null) return this.execute(tx, inPlace, taskId, { claim: change.claim, error: recorderFailed() });
     const [task] = await this.executeAll(tx, command, [taskId], change);
     if (!task) throw new TaskNotFound(taskId);
     return task;
@@ -196,6 +210,7 @@ export class TaskLifecycleService {
     const transition: Transition = TASK_TRANSITIONS[command];
     for (const taskId of taskIds) await this.journal.flushInto(tx, taskId);
     const now = Date.now();
+    const before = await this.hooks.before(tx, command, taskIds);
     const moved = await updateStatus(tx, transition, taskIds, change, now);
     const refused = taskIds.find((taskId, i) => moved[i]?.id !== taskId);
     if (refused !== undefined) throw await this.refusal(tx, command, refused);
@@ -206,12 +221,8 @@ export class TaskLifecycleService {
       now,
     );
     if (isTerminal(transition.to)) await this.keys.settle(tx, moved, now);
-    tx.afterCommit(() => {
-      for (const task of moved) {
-        this.feed.publish(task.id, logs.get(task.id) ?? []);
-        this.announce(command, task, now);
-      }
-    });
+    await this.hooks.made(tx, command, moved, before, now);
+    tx.afterCommit(() => this.news.made(command, moved, logs, now));
     return moved;
   }
 
@@ -251,29 +262,10 @@ export class TaskLifecycleService {
     const views = new Map<string, JsonObject>();
     for (const type of new Set(changes.map(({ task }) => task.type))) {
       const ofType = changes.filter(({ task }) => task.type === type);
-      const payloads = await this.handlers.of(type).project(tx, ofType);
+      const payloads = await this.handlers.payloads(tx, type, ofType);
       for (const [i, { task }] of ofType.entries()) views.set(task.id, payloads[i] ?? {});
     }
     return views;
-  }
-
-  private announce(command: TaskCommand, task: Task, now: number): void {
-    const { from, events, raisesAttempt }: Transition = TASK_TRANSITIONS[command];
-    this.notices.emit('task.transition', {
-      task_id: task.id,
-      type: task.type,
-      model: task.model,
-      background: task.background,
-      on_restart: task.onRestart,
-      command,
-      from: from.length === 1 ? (from[0] ?? null) : null,
-      to: task.status,
-      attempt: task.attempt,
-      events: events.length,
-      waited_ms: raisesAttempt && task.attempt === 1 ? now - task.createdAt : null,
-      duration_ms: task.finishedAt === null ? null : now - task.createdAt,
-      error_code: task.error?.code ?? null,
-    });
   }
 }
 

@@ -63,11 +63,23 @@ export async function readSnapshot(from: Queryable, taskId: string, startCount: 
   return rows.flatMap((row) => row.payload.split('\n'));
 }
 
+/** The last of these lines, for those whose every line stands for all before it; null where there is none. */
+export async function readLastSnapshotLine(
+  from: Queryable,
+  taskId: string,
+  startCount: number,
+): Promise<string | null> {
+  const [row] = await from.query<{ payload: string }>(
+    'select payload from task_snapshots where task_id = ? and start_count = ? order by position desc limit 1',
+    [taskId, startCount],
+  );
+  return row?.payload.split('\n').at(-1) ?? null;
+}
+
 export interface SnapshotCount {
   lines: number;
   /** How often the mark stands in them. */
   marked: number;
-  first: string;
 }
 
 /** What the present start of each task has in snapshot lines, by task id; one that has none is left out. */
@@ -78,17 +90,14 @@ export async function countSnapshotLines(
 ): Promise<Map<string, SnapshotCount>> {
   if (tasks.length === 0) return new Map();
   const rows = await from.query<SnapshotCount & { task_id: string }>(
-    // Beside min(), a bare column is of the row with the least position.
-    `select s.task_id, min(s.position), s.payload as first, sum(1 + length(s.payload) - length(replace(s.payload, char(10), ''))) as lines,
+    `select s.task_id, sum(1 + length(s.payload) - length(replace(s.payload, char(10), ''))) as lines,
        sum(length(s.payload) - length(replace(s.payload, ?, ''))) as marked
      from json_each(?) as given cross join task_snapshots as s
        on s.task_id = given.value->>'id' and s.start_count = given.value->>'startCount'
      group by s.task_id`,
     [mark, JSON.stringify(tasks.map(({ id, startCount }) => ({ id, startCount })))],
   );
-  return new Map(
-    rows.map(({ task_id, lines, marked, first }) => [task_id, { lines, marked, first: first.split('\n', 1)[0] ?? '' }]),
-  );
+  return new Map(rows.map(({ task_id, lines, marked }) => [task_id, { lines, marked }]));
 }
 
 /** The JSON text of an event: type and number first, then the payload's own fields. */

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { StoreClosed, storageFault, StoreReader, UnitOfWork, type Tx } from '../database/index.js';
+import { StoreClosed, storageFault, StoreReader, type Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
+import { TaskUnits } from './hooks/task-units.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
 import { UNFINISHED_STATUSES } from './task-transitions.js';
 import { readEventsOfMany } from './task-log.js';
@@ -34,7 +35,7 @@ const UNFINISHED = `status in (${UNFINISHED_STATUSES.map((status) => `'${status}
 @Injectable()
 export class TaskRecovery {
   constructor(
-    private readonly units: UnitOfWork,
+    private readonly units: TaskUnits,
     private readonly reader: StoreReader,
     private readonly lifecycle: TaskLifecycleService,
     private readonly notices: Notices,

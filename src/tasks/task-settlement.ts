@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { storageFault, UnitOfWork, type Tx } from '../database/index.js';
+import { storageFault, type Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import type { ActiveRun } from './active-run.js';
+import { TaskUnits } from './hooks/task-units.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
 import type { Task } from './task.js';
@@ -23,7 +24,7 @@ export class TaskSettlement {
   private fenced = false;
 
   constructor(
-    private readonly units: UnitOfWork,
+    private readonly units: TaskUnits,
     private readonly lifecycle: TaskLifecycleService,
     private readonly journal: TaskJournal,
     private readonly notices: Notices,

@@ -45,7 +45,8 @@ export class TaskStart {
     if (resumed) return this.takenUp(tx, run, seat.owner);
     if (seat.owner !== run.claim.owner) {
       // What loaded it died, and another goes on (row 15).
-      await this.lifecycle.reloadLost(tx, run.claim, seat.owner);
+      const reloaded = await this.lifecycle.reloadLost(tx, run.claim, seat.owner);
+      if (reloaded.status !== 'loading') return reloaded;
       tx.afterCommit(() => run.owned(seat.owner));
     }
     return this.lifecycle.startLoaded(tx, { ...run.claim, owner: seat.owner });

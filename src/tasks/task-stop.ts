@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { UnitOfWork } from '../database/index.js';
 import { ServiceStopping } from '../errors/index.js';
+import { TaskUnits } from './hooks/task-units.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskLifecycleService } from './task-lifecycle.service.js';
 import { TaskRunner } from './task-runner.js';
@@ -11,7 +11,7 @@ import { TaskSettlement } from './task-settlement.js';
 @Injectable()
 export class TaskStop {
   constructor(
-    private readonly units: UnitOfWork,
+    private readonly units: TaskUnits,
     private readonly lifecycle: TaskLifecycleService,
     private readonly runner: TaskRunner,
     private readonly settlement: TaskSettlement,

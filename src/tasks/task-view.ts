@@ -1,3 +1,4 @@
+import type { Config } from '../config/index.js';
 import type { ErrorBody } from '../errors/index.js';
 import type { TaskProgress } from './task-handlers.js';
 import { isTerminal, type OnRestart, type TaskStatus } from './task-transitions.js';
@@ -80,6 +81,12 @@ export function taskToWire(task: Task, around: TaskSurroundings): TaskObject {
     poll_interval_ms: pollInterval(task.status),
     metadata: task.metadata,
   };
+}
+
+/** Payload of a lifecycle event of any type but `response`: the task as it is then (WIRE B5). */
+export function taskPayload(task: Task, config: Pick<Config, 'retentionTasksSeconds'>): JsonObject {
+  const { retentionTasksSeconds: retentionSeconds } = config;
+  return { task: taskToWire(task, { progress: null, waitPhase: null, queuePosition: null, retentionSeconds }) };
 }
 
 function expiry(finishedAt: number | null, retentionSeconds: number): number | null {

@@ -1,4 +1,4 @@
-import { DomainError, type ErrorBody } from '../errors/index.js';
+import { DomainError, type ErrorBody, type ErrorCode } from '../errors/index.js';
 import type { TaskCommand, TaskStatus } from './task-transitions.js';
 
 export class TaskNotFound extends DomainError {
@@ -33,19 +33,43 @@ export class StaleClaim extends Error {
   }
 }
 
+/** Two modules want one task type (HOUSE 3.4); the service does not start. */
+export class TaskTypeTaken extends Error {
+  constructor(
+    readonly type: string,
+    readonly heldBy: string,
+    readonly wantedBy: string,
+  ) {
+    super(`task type "${type}" is registered by ${heldBy} already, and ${wantedBy} wants it, too`);
+    this.name = 'TaskTypeTaken';
+  }
+}
+
+/** What a handler wanted to write together with a step failed; the disk is not to blame. */
+export class StepWriteFailed extends Error {
+  constructor(taskId: string, cause: unknown) {
+    super(`what task ${taskId} writes with its step failed`, { cause });
+    this.name = 'StepWriteFailed';
+  }
+}
+
 /** A step of the task could not be stored, and never will be; its later ones are refused as well (HOUSE 4.8). */
 export class JournalRefused extends Error {
   constructor(
     readonly taskId: string,
-    readonly code: 'server_error' | 'storage_busy' | 'storage_full',
+    readonly reason: DomainError,
     cause: unknown,
   ) {
     super(`the steps of task ${taskId} cannot be stored`, { cause });
     this.name = 'JournalRefused';
   }
 
+  get code(): ErrorCode {
+    return this.reason.code;
+  }
+
   /** The error that the task fails with (row 8). */
   toBody(): ErrorBody {
-    return new DomainError(this.code, 'The output of the task could not be stored.').toBody();
+    return this.reason.toBody();
   }
 }

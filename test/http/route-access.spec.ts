@@ -47,6 +47,7 @@ const EXPECTED: Record<string, string> = {
   'POST /v1/responses/:id/cancel': 'tasks:cancel',
   'GET /v1/responses/:id/input_items': 'responses:read',
   'GET /v1/tasks': 'tasks:read or operator:read',
+  'POST /v1/tasks': 'tasks:write',
   'GET /v1/tasks/:id': 'tasks:read',
   'GET /v1/tasks/:id/events': 'tasks:read',
   'POST /v1/tasks/:id/cancel': 'tasks:cancel or operator:manage',

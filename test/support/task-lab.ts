@@ -4,6 +4,10 @@ import { Notices } from '../../src/notices/index.js';
 import { Clock, ExpiryClock } from '../../src/retention/index.js';
 import { ActiveRuns } from '../../src/tasks/active-run.js';
 import { EventFeed } from '../../src/tasks/event-feed.js';
+import { TaskHooks } from '../../src/tasks/hooks/task-hooks.js';
+import { TaskListeners } from '../../src/tasks/hooks/task-listeners.js';
+import { TaskRecorders } from '../../src/tasks/hooks/task-recorders.js';
+import { TaskUnits } from '../../src/tasks/hooks/task-units.js';
 import { IdempotencyKeys } from '../../src/tasks/idempotency-keys.js';
 import { TaskCancellation } from '../../src/tasks/task-cancellation.js';
 import { TaskClaims } from '../../src/tasks/task-claims.js';
@@ -17,6 +21,7 @@ import { TaskHandlers } from '../../src/tasks/task-handlers.js';
 import { TaskJournal } from '../../src/tasks/task-journal.js';
 import { TaskLifecycleService } from '../../src/tasks/task-lifecycle.service.js';
 import { readEvents, type StoredEvent } from '../../src/tasks/task-log.js';
+import { TaskNews } from '../../src/tasks/task-news.js';
 import { TaskQueries } from '../../src/tasks/task-queries.js';
 import { TaskRecovery } from '../../src/tasks/task-recovery.js';
 import { TaskRunner } from '../../src/tasks/task-runner.js';
@@ -52,14 +57,17 @@ export function claimOf(task: Task): Claim {
 
 /** The tasks module on a real store, without HTTP: what tests of the lifecycle work with. */
 export class TaskLab {
-  readonly handlers = new TaskHandlers();
+  readonly handlers: TaskHandlers;
   readonly handler = new ScriptedHandler();
   readonly notices = new Notices();
   readonly feed = new EventFeed();
+  readonly recorders = new TaskRecorders();
+  readonly listeners = new TaskListeners(this.notices);
   readonly active = new ActiveRuns();
   readonly journal: TaskJournal;
   readonly clock: ExpiryClock;
   readonly keys: IdempotencyKeys;
+  readonly units: TaskUnits;
   readonly lifecycle: TaskLifecycleService;
   readonly settlement: TaskSettlement;
   readonly sweep: OwnerSweep;
@@ -74,12 +82,16 @@ export class TaskLab {
     readonly opened: TestStore,
     config: Config,
   ) {
-    const { units, reader } = opened.store;
+    const { units: plain, reader } = opened.store;
+    const hooks = new TaskHooks(this.recorders, this.listeners);
+    const units = (this.units = new TaskUnits(plain, hooks, this.recorders, this.notices));
+    this.handlers = new TaskHandlers(config);
     this.handlers.register(this.handler);
-    this.journal = new TaskJournal(units, this.feed, this.notices, config);
-    this.clock = new ExpiryClock(units, new Clock(), this.notices);
+    this.journal = new TaskJournal(plain, this.feed, this.notices, config);
+    this.clock = new ExpiryClock(plain, new Clock(), this.notices);
     this.keys = new IdempotencyKeys(reader, this.clock, config);
-    this.lifecycle = new TaskLifecycleService(this.handlers, this.journal, this.feed, this.notices, this.keys);
+    const news = new TaskNews(this.feed, this.notices);
+    this.lifecycle = new TaskLifecycleService(this.handlers, this.journal, this.keys, hooks, news);
     this.settlement = new TaskSettlement(units, this.lifecycle, this.journal, this.notices);
     const loss = new RunnerLoss(this.lifecycle, this.handlers);
     this.sweep = new OwnerSweep(reader, units, loss, this.active, this.notices);
@@ -142,7 +154,7 @@ export class TaskLab {
   /** Row 1 for one task. */
   async create(overrides: Partial<TaskDraft> = {}): Promise<Task> {
     const draft = this.draft(overrides);
-    const [task] = await this.store.units.run((tx) => this.lifecycle.enqueue(tx, [draft]));
+    const [task] = await this.write((tx) => this.lifecycle.enqueue(tx, [draft]));
     if (!task) throw new Error('no task was created');
     return task;
   }
@@ -205,7 +217,7 @@ export class TaskLab {
   }
 
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.store.units.run(work);
+    return this.units.run(work);
   }
 
   async task(id: string): Promise<Task> {

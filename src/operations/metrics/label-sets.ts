@@ -1,7 +1,13 @@
 import { UNIT_KINDS } from '../../database/index.js';
 import { ERROR_CODES, STATUS_OF_KIND, type ErrorCode } from '../../errors/index.js';
 import { STREAM_KINDS } from '../../http/index.js';
-import { ON_RESTART_POLICIES, TERMINAL_STATUSES, UNFINISHED_STATUSES, UNUSABLE_SNAPSHOTS } from '../../tasks/index.js';
+import {
+  ON_RESTART_POLICIES,
+  RECORDER_OUTCOMES,
+  TERMINAL_STATUSES,
+  UNFINISHED_STATUSES,
+  UNUSABLE_SNAPSHOTS,
+} from '../../tasks/index.js';
 
 /**
  * Sets that are known only once the service runs: its versions, kinds of data that expire, models, task types and the
@@ -35,6 +41,8 @@ export const UNITS: LabelSet = UNIT_KINDS;
 export const FILES: LabelSet = ['main', 'wal'];
 export const VOLUMES: LabelSet = ['data'];
 export const SNAPSHOT_FAULTS: LabelSet = UNUSABLE_SNAPSHOTS;
+export const RECORDINGS: LabelSet = RECORDER_OUTCOMES;
+export const UNHEARD: LabelSet = ['failed', 'dropped'];
 export const REPEATS = ['replayed', 'in_progress', 'reused', 'not_replayable'] as const;
 export const CODES: LabelSet = [NONE, ...Object.keys(ERROR_CODES)];
 

@@ -6,11 +6,13 @@ import {
   MODES,
   NONE,
   POLICIES,
+  RECORDINGS,
   RECOVERIES,
   REJECTIONS,
   REPEATS,
   SNAPSHOT_FAULTS,
   UNFINISHED,
+  UNHEARD,
 } from './label-sets.js';
 import { count, on, seconds, type MetricRows } from './metric.js';
 
@@ -119,6 +121,21 @@ export const TASK_METRICS = {
     help: 'Interrupted tasks that could not be gone on with and began anew, by the reason.',
     labels: { reason: SNAPSHOT_FAULTS },
     heard: [count('task.snapshot_unusable', ({ reason }) => ({ reason }))],
+  },
+  recorder_failures_total: {
+    type: 'counter',
+    help: 'Failures of the recorders of extensions, by what followed: tried again, the change written without it, a create refused, a task failed.',
+    labels: { outcome: RECORDINGS },
+    heard: [count('recorder.failed', ({ outcome }) => ({ outcome }))],
+  },
+  listener_failures_total: {
+    type: 'counter',
+    help: 'Changes of tasks that a listener of an extension failed at, or was too slow to be told.',
+    labels: { reason: UNHEARD },
+    heard: [
+      count('listener.call_failed', () => ({ reason: 'failed' })),
+      count('listener.dropped', () => ({ reason: 'dropped' })),
+    ],
   },
   recovery_duration_seconds: {
     type: 'gauge',

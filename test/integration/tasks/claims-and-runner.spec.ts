@@ -102,12 +102,20 @@ describe('claims (WIRE B4)', () => {
     lab.handler.onProject = () => undefined;
   });
 
-  it('a type without a handler is told as a failed claim', async () => {
-    const types: string[] = [];
-    lab.notices.on('claim.failed', ({ type }) => void types.push(type));
-    await lab.create({ type: 'unheard-of' });
+  it('tasks of a type that nobody has wait, which is told once, and can be cancelled', async () => {
+    const missing: string[] = [];
+    const failed: unknown[] = [];
+    lab.notices.on('task.type_missing', ({ type }) => void missing.push(type));
+    lab.notices.on('claim.failed', (notice) => void failed.push(notice));
+    const { id } = await lab.create({ type: 'unheard-of' });
     await lab.runner.start();
-    await waitFor('the failed claim', () => types.includes('unheard-of'));
+    lab.runner.wake('unheard-of', null);
+    const other = await lab.create();
+    lab.runner.wake('scripted', null);
+    await lab.stream.ended(other.id, AbortSignal.timeout(5000));
+    expect([missing, failed, (await lab.task(id)).status]).toEqual([['unheard-of'], [], 'queued']);
+    expect((await lab.cancellation.cancel(id)).status).toBe('cancelled');
+    expect(await lab.faults()).toEqual([]);
   });
 });
 

@@ -12,7 +12,7 @@ const open = (seconds: string): QueueTimeout =>
   new QueueTimeout(
     loadConfig({ LMSP_QUEUE_TIMEOUT_SECONDS: seconds }),
     lab.store.reader,
-    lab.store.units,
+    lab.units,
     lab.lifecycle,
     lab.notices,
   );

@@ -3,14 +3,22 @@ import type { Request, Response } from 'express';
 import { StoreReader } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import type { KeyedRequest, RepeatAnswers } from '../http/index.js';
-import { IdempotencyKeys, readEvents, type Task, type TaskObject } from '../tasks/index.js';
-import type { AcceptedPull } from './pull-requests.js';
+import { IdempotencyKeys } from './idempotency-keys.js';
+import { readEvents } from './task-log.js';
+import type { TaskObject } from './task-view.js';
+import type { Task } from './task.js';
+
+/** The task of a request: made for it, or for the first with its key. */
+export interface AcceptedTask {
+  task: Task;
+  repeated: boolean;
+}
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** 202 with the task as it was accepted, to the first as to every repeat (WIRE B6). */
+/** 202 with the task as it was accepted, to the first as to every repeat (WIRE B6). For every type but `response`. */
 @Injectable()
-export class PullAnswers implements RepeatAnswers {
+export class AcceptedTasks implements RepeatAnswers {
   constructor(
     private readonly keys: IdempotencyKeys,
     private readonly reader: StoreReader,
@@ -22,7 +30,7 @@ export class PullAnswers implements RepeatAnswers {
     return task !== null;
   }
 
-  async answer({ task, repeated }: AcceptedPull, response: Response): Promise<void> {
+  async answer({ task, repeated }: AcceptedTask, response: Response): Promise<void> {
     const body = await this.asAccepted(task);
     response.status(202).setHeader('Location', `/v1/tasks/${task.id}`);
     response.setHeader('LMSP-Task-Id', task.id);
