@@ -139,6 +139,12 @@ export const CONFIG_TABLE = {
     false,
     'Same output whatever runs beside it, also where the processor makes a lone stream pay for it.',
   ),
+  prefixCacheBytes: whole(
+    268_435_456,
+    { min: 0, max: 2 ** 50 },
+    'What a model keeps of earlier prompts, so that later ones with the same beginning start sooner; 0 keeps nothing.',
+  ),
+  prefixCacheShared: flag(false, 'All clients share it: how soon an answer starts then tells what others have asked.'),
   threads: foundAtStart(
     whole(1, { min: 1, max: 256 }, 'Threads of the inference runtime.'),
     () => Math.min(availableParallelism(), 4),

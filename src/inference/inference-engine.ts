@@ -47,6 +47,8 @@ export interface ModelSpec {
   activations?: Activations;
   /** The processor by default; part of the fingerprint. */
   provider?: ProviderChoice;
+  /** Memory for the beginnings of prompts, which later prompts reuse (`GenerationRequest.cacheScope`); absent: none. */
+  prefixCacheBytes?: number;
 }
 
 /**
@@ -112,6 +114,11 @@ export interface GenerationRequest {
    * the generation at once.
    */
   replay?: LoggedToken[];
+  /**
+   * Reuses what earlier prompts of the same scope left in the cache, and leaves its own for later ones; absent: neither.
+   * Changes no output, only the time to the first token, which tells whoever shares a scope what was asked in it.
+   */
+  cacheScope?: string;
   /** Runs beside nothing else: the model's other rows pause until `share`, or until it has ended (WIRE B6, suspect). */
   alone?: boolean;
 }
@@ -190,8 +197,8 @@ export interface RunnerEnd {
 
 /** Receives a generation's progress, in order, never after `ended` has settled. */
 export interface GenerationListener {
-  /** Tokens of the prompt processed so far. */
-  prefilled?(tokens: number): void;
+  /** Tokens of the prompt processed so far; `reused`: of them, those that an earlier prompt had left in the cache. */
+  prefilled?(tokens: number, reused: number): void;
   /** Once, before all else, for a request with `replay`: what its tokens yield, stop test included. */
   rebuilt?(steps: ReplayedStep[]): void;
   /** Tokens of the log decoded again so far. */
@@ -221,6 +228,8 @@ export interface EngineActivity {
   /** Tokens that the cache holds, and that it has room for. */
   cachedTokens: number;
   cacheCapacityTokens: number;
+  /** What is kept of earlier prompts, beside the cache. */
+  prefixBytes: number;
   /** Memory of the process. */
   residentBytes: number;
   /** Since the last sign of progress, while there is work; 0 when idle. Milliseconds, to a second. */

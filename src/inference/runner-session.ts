@@ -22,7 +22,8 @@ export class RunnerSession {
 
   constructor(private readonly options: RunnerSessionOptions) {
     const { model, decoder, rows, send, rules } = options;
-    const report = (turn: TurnReport): void => send({ kind: 'report', report: turn, received: this.received });
+    const report = (turn: TurnReport): void =>
+      send({ kind: 'report', report: turn, received: this.received, prefixBytes: model.prefixBytes ?? 0 });
     this.scheduler = new Scheduler(model, decoder, rows, report, rules);
   }
 

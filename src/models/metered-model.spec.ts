@@ -24,7 +24,7 @@ function play(since = performance.now()) {
   const { ended } = new MeteredModel(model, since, (told) => void figures.push(told)).generate(
     {} as GenerationRequest,
     {
-      prefilled: (tokens) => void heard.push(`prefilled ${tokens}`),
+      prefilled: (tokens, reused) => void heard.push(`prefilled ${tokens}, ${reused} reused`),
       rebuilt: (steps) => void heard.push(`rebuilt ${steps.length}`),
       replayed: (tokens) => void heard.push(`replayed ${tokens}`),
       step: ({ index }) => void heard.push(`step ${index}`),
@@ -37,26 +37,27 @@ describe('what is measured of a generation (OPERATE 3.2)', () => {
   it('is its tokens and its times, told once at its end; the listener hears all of it', async () => {
     const { listener, end, ended, figures, heard } = play(performance.now() - 1000);
     listener.rebuilt?.([{ text: 'a', finish: null }]);
-    listener.prefilled?.(128);
-    listener.prefilled?.(140);
+    listener.prefilled?.(128, 64);
+    listener.prefilled?.(140, 64);
     listener.replayed?.(5);
     listener.step({ ...STEP, index: 5 });
     listener.step({ ...STEP, index: 6 });
     expect(figures).toEqual([]);
     end({ outcome: 'finished', finish: 'stop' });
     await ended;
-    expect(figures).toMatchObject([{ outcome: 'finished', promptTokens: 140, outputTokens: 2, replayedTokens: 5 }]);
+    const counts = { promptTokens: 140, cachedTokens: 64, outputTokens: 2, replayedTokens: 5 };
+    expect(figures).toMatchObject([{ outcome: 'finished', ...counts }]);
     expect(figures[0]?.firstTokenMs).toBeGreaterThanOrEqual(1000);
     expect(figures[0]?.decodeMs).toBeGreaterThanOrEqual(0);
-    expect(heard).toEqual(['rebuilt 1', 'prefilled 128', 'prefilled 140', 'replayed 5', 'step 5', 'step 6']);
+    const prefilled = ['prefilled 128, 64 reused', 'prefilled 140, 64 reused'];
+    expect(heard).toEqual(['rebuilt 1', ...prefilled, 'replayed 5', 'step 5', 'step 6']);
   });
 
   it('has no time to a first token where there was none', async () => {
     const { end, ended, figures } = play();
     end({ outcome: 'lost', message: 'gone', alone: true });
     await ended;
-    expect(figures).toEqual([
-      { outcome: 'lost', promptTokens: 0, outputTokens: 0, replayedTokens: 0, firstTokenMs: null, decodeMs: 0 },
-    ]);
+    const counts = { promptTokens: 0, cachedTokens: 0, outputTokens: 0, replayedTokens: 0 };
+    expect(figures).toEqual([{ outcome: 'lost', ...counts, firstTokenMs: null, decodeMs: 0 }]);
   });
 });

@@ -11,6 +11,8 @@ export interface GenerationFigures {
   outcome: GenerationEnd['outcome'];
   /** Of the prompt, as far as it was taken in. */
   promptTokens: number;
+  /** Of them those that an earlier prompt had left in the cache. */
+  cachedTokens: number;
   /** Newly drawn ones: those of a log were told with the attempt that drew them. */
   outputTokens: number;
   replayedTokens: number;
@@ -60,6 +62,7 @@ export class MeteredModel implements EngineModel {
 /** Counts what passes by on its way to the listener. */
 class Meter implements Required<GenerationListener> {
   private promptTokens = 0;
+  private cachedTokens = 0;
   private outputTokens = 0;
   private replayedTokens = 0;
   private firstAt: number | null = null;
@@ -70,9 +73,10 @@ class Meter implements Required<GenerationListener> {
     private readonly listener: GenerationListener,
   ) {}
 
-  prefilled(tokens: number): void {
+  prefilled(tokens: number, reused = 0): void {
     this.promptTokens = tokens;
-    this.listener.prefilled?.(tokens);
+    this.cachedTokens = reused;
+    this.listener.prefilled?.(tokens, reused);
   }
 
   rebuilt(...rebuilt: Parameters<Required<GenerationListener>['rebuilt']>): void {
@@ -92,9 +96,10 @@ class Meter implements Required<GenerationListener> {
   }
 
   figures(): Omit<GenerationFigures, 'outcome'> {
-    const { promptTokens, outputTokens, replayedTokens, firstAt } = this;
+    const { promptTokens, cachedTokens, outputTokens, replayedTokens, firstAt } = this;
     return {
       promptTokens,
+      cachedTokens,
       outputTokens,
       replayedTokens,
       firstTokenMs: firstAt === null ? null : firstAt - this.since,

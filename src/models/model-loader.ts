@@ -16,6 +16,9 @@ import { asLoadError, reasonOf } from './models.errors.js';
 /** Share of a load that the check of the files is taken for; the rest is the process that opens them. */
 const HASHING = 0.5;
 
+/** Of the memory for all models: what is kept for speed alone must not crowd out what is loaded. */
+const LARGEST_PREFIX_CACHE = 1 / 8;
+
 interface LoadOptions {
   signal: AbortSignal;
   /** 0..1; never less than before. */
@@ -65,7 +68,7 @@ export class ModelLoader {
 
   private openVerified(record: ModelRecord, options: LoadOptions): Promise<OpenedModel> {
     const { id, type, directory, graphFile, digest, contextLength } = record;
-    const { maxRows, threads, batchInvariant } = this.config;
+    const { maxRows, threads, batchInvariant, modelMemoryBytes } = this.config;
     const computation = computationOf(record, this.config);
     if (type !== 'llm') {
       const spec = { id, task: type, directory, graphFile, contextLength, threads, ...computation };
@@ -74,7 +77,11 @@ export class ModelLoader {
     // With 0 rows nothing is claimed, yet a model may be loaded by hand.
     const rows = Math.max(maxRows, 1);
     const spec = { id, directory, graphFile, contextLength, rows, threads, digest: digest ?? '', batchInvariant };
-    return this.engine.open({ ...spec, ...computation }, options);
+    const prefixCacheBytes = Math.min(
+      this.config.prefixCacheBytes,
+      Math.floor(modelMemoryBytes * LARGEST_PREFIX_CACHE),
+    );
+    return this.engine.open({ ...spec, ...computation, prefixCacheBytes }, options);
   }
 
   private tellLoaded(id: string, { info }: OpenedModel, durationMs: number): void {

@@ -243,6 +243,7 @@ function generationNotice(model: string, figures: GenerationFigures): NoticeType
     model,
     outcome: figures.outcome,
     prompt_tokens: figures.promptTokens,
+    cached_tokens: figures.cachedTokens,
     output_tokens: figures.outputTokens,
     replayed_tokens: figures.replayedTokens,
     first_token_ms: figures.firstTokenMs,

@@ -117,7 +117,16 @@ export const NOTICE_LOG: { readonly [N in NoticeName]: LogRow<NoticeTypes[N]> } 
   'generation.ended': {
     level: 'debug',
     msg: 'generation ended',
-    fields: ['model', 'outcome', 'prompt_tokens', 'output_tokens', 'replayed_tokens', 'first_token_ms', 'decode_ms'],
+    fields: [
+      'model',
+      'outcome',
+      'prompt_tokens',
+      'cached_tokens',
+      'output_tokens',
+      'replayed_tokens',
+      'first_token_ms',
+      'decode_ms',
+    ],
   },
   'runner.lost': { level: 'error', msg: 'runner lost', fields: ['model', 'cause', 'reason'] },
   'runner.log': { level: 'warn', msg: 'runner wrote to standard error', fields: ['model', 'pid', 'line'] },

@@ -145,6 +145,7 @@ export interface NoticeTypes {
     model: string;
     outcome: string;
     prompt_tokens: number;
+    cached_tokens: number;
     output_tokens: number;
     replayed_tokens: number;
     first_token_ms: number | null;

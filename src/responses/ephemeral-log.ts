@@ -15,6 +15,8 @@ export class EphemeralLog {
   private body: ResponseObject;
   private readonly events: ResponseEvents;
   private readonly promptTokens: number;
+  /** Of them those that were not computed again. */
+  cachedTokens = 0;
   private next = 0;
   private outputTokens = 0;
   private reasoningTokens = 0;
@@ -80,7 +82,12 @@ export class EphemeralLog {
   private end(type: LifecycleEvent, change: Partial<ResponseObject>): StoredEvent {
     return this.lifecycle(type, {
       ...change,
-      usage: usage(this.promptTokens, this.outputTokens, this.reasoningTokens),
+      usage: usage({
+        input: this.promptTokens,
+        cached: this.cachedTokens,
+        output: this.outputTokens,
+        reasoning: this.reasoningTokens,
+      }),
     });
   }
 

@@ -2,9 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
 import { DomainError, ServiceStopping } from '../errors/index.js';
 import { EventStreams } from '../http/index.js';
-import type { EngineModel, GenerationEnd, GenerationStep } from '../inference/index.js';
+import type { EngineModel, GenerationEnd, GenerationRequest, GenerationStep } from '../inference/index.js';
 import { ModelResidency } from '../models/index.js';
 import type { StoredEvent } from '../tasks/index.js';
+import { cacheScope } from './cache-scope.js';
 import { EphemeralLog } from './ephemeral-log.js';
 import type { ResponseObject } from './response-object.js';
 import type { ResponseDraft } from './response-store.js';
@@ -77,7 +78,8 @@ export class EphemeralResponses {
       if (!seat.resident) yield log.progressed('loading');
       const model = await unlessAborted(seat.model, signal);
       yield log.progressed('running');
-      const end = yield* steps(model, draft, log, signal);
+      const scope = cacheScope(this.config, draft.clientId);
+      const end = yield* steps(model, { id: draft.body.id, cacheScope: scope, ...draft.generation }, log, signal);
       if (end.outcome !== 'finished') throw this.failureOf(end, signal);
       yield log.finished(end.finish);
     } finally {
@@ -101,7 +103,7 @@ export class EphemeralResponses {
 /** The events of the generation's steps as they come; returns how it ended, after the last step and not before. */
 async function* steps(
   model: EngineModel,
-  { body, generation }: ResponseDraft,
+  request: GenerationRequest,
   log: EphemeralLog,
   signal: AbortSignal,
 ): EventsOf<GenerationEnd> {
@@ -109,16 +111,14 @@ async function* steps(
   const waiting: GenerationStep[] = [];
   const outcome: { end?: GenerationEnd } = {};
   let wake = (): void => undefined;
-  const live = model.generate(
-    { id: body.id, ...generation },
-    {
-      step: (step) => {
-        waiting.push(step);
-        live.acknowledge(step.index);
-        wake();
-      },
+  const live = model.generate(request, {
+    prefilled: (_, reused) => (log.cachedTokens = reused),
+    step: (step) => {
+      waiting.push(step);
+      live.acknowledge(step.index);
+      wake();
     },
-  );
+  });
   const ended = live.ended.then((end) => {
     outcome.end = end;
     wake();

@@ -20,12 +20,13 @@ export class ResponseAttempt implements GenerationListener {
   private readonly live: Generation;
   private failure: unknown = null;
   private strayed = false;
+  private cachedTokens = 0;
 
   /** `past`: what an earlier attempt of the same start has left, to go on behind; null: a beginning. */
   constructor(
     private readonly run: TaskRun,
     private readonly model: EngineModel,
-    private readonly generation: GenerationRecord,
+    private readonly generation: GenerationRecord & { cacheScope: string },
     private readonly past: ResponsePast | null,
   ) {
     const { task } = run;
@@ -48,7 +49,8 @@ export class ResponseAttempt implements GenerationListener {
     return this.events.ended ? { kind: 'completed' } : outcomeOf(end);
   }
 
-  prefilled(tokens: number): void {
+  prefilled(tokens: number, reused: number): void {
+    this.cachedTokens = reused;
     this.run.progress({ phase: 'prefill', load_fraction: null, prompt_tokens: tokens, output_tokens: 0 });
   }
 
@@ -70,7 +72,8 @@ export class ResponseAttempt implements GenerationListener {
     if (this.strayed || this.events.ended) return;
     this.report('decode', step.index + 1);
     const events = this.events.next(step);
-    const snapshot = snapshotLine(step, this.model.info.fingerprint, this.events.reasoning);
+    const { fingerprint } = this.model.info;
+    const snapshot = snapshotLine(step, { fingerprint, cachedTokens: this.cachedTokens }, this.events.reasoning);
     if (this.events.ended) this.live.cancel();
     this.run.append({ events, snapshot }).then(
       () => this.live.acknowledge(step.index),

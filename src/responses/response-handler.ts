@@ -17,6 +17,7 @@ import {
   type TaskRun,
   type UnusableSnapshot,
 } from '../tasks/index.js';
+import { cacheScope } from './cache-scope.js';
 import { ResponseAttempt } from './response-attempt.js';
 import { ResponseResumption } from './response-resumption.js';
 import { projectResponses } from './response-projection.js';
@@ -83,7 +84,8 @@ export class ResponseHandler implements TaskHandler<ResponseSeat>, OnModuleInit 
       resumed ? this.resumption.past(task) : null,
     ]);
     run.seat.keepLoaded(generation.keepAliveSeconds ?? null);
-    return new ResponseAttempt(run, model, generation, past).outcome();
+    const scoped = { ...generation, cacheScope: cacheScope(this.config, task.clientId) };
+    return new ResponseAttempt(run, model, scoped, past).outcome();
   }
 }
 

@@ -5,7 +5,7 @@ import { indexItems } from './response-items.js';
 import type { OutputItem, ResponseObject, ResponseStatus, ResponseUsage } from './response-object.js';
 import { usage } from './response-usage.js';
 import { storedOutputs } from './stored-output.js';
-import { REASONING_MARK } from './token-log.js';
+import { cachedTokensOf, REASONING_MARK } from './token-log.js';
 
 interface ProjectedRow {
   id: string;
@@ -15,7 +15,7 @@ interface ProjectedRow {
   input_tokens: number | null;
 }
 
-const NOTHING: SnapshotCount = { lines: 0, marked: 0 };
+const NOTHING: SnapshotCount = { lines: 0, marked: 0, first: '' };
 
 /** One change with all that its snapshot is made of. */
 interface Projected extends TaskChange {
@@ -96,8 +96,9 @@ function snapshot({ task, event, body, row }: Projected, output: OutputItem[], c
 }
 
 /** Tokens of the present start: the prompt's and one for each snapshot line. */
-function usageOf(inputTokens: number | null, { lines, marked }: SnapshotCount): ResponseUsage | null {
-  return inputTokens === null ? null : usage(inputTokens, lines, marked);
+function usageOf(inputTokens: number | null, { lines, marked, first }: SnapshotCount): ResponseUsage | null {
+  if (inputTokens === null) return null;
+  return usage({ input: inputTokens, cached: cachedTokensOf(first), output: lines, reasoning: marked });
 }
 
 async function writeSnapshots(

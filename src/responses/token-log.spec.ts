@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readTokenLog, snapshotLine } from './token-log.js';
+import { cachedTokensOf, readTokenLog, snapshotLine } from './token-log.js';
 
 const token = fc.record({
   tokenId: fc.nat({ max: 300_000 }),
@@ -10,9 +10,11 @@ const token = fc.record({
 describe('the token log of a response', () => {
   it('ENGINE 4.7: ids and kernel classes are read back as they were written, with the fingerprint of the engine', () => {
     fc.assert(
-      fc.property(fc.array(token, { maxLength: 40 }), (tokens) => {
-        const lines = tokens.map((each, index) => snapshotLine({ index, ...each }, 'abc123'));
+      fc.property(fc.array(token, { maxLength: 40 }), fc.nat(), (tokens, cachedTokens) => {
+        const start = { fingerprint: 'abc123', cachedTokens };
+        const lines = tokens.map((each, index) => snapshotLine({ index, ...each }, start));
         expect(readTokenLog(lines)).toEqual({ fingerprint: tokens.length > 0 ? 'abc123' : null, tokens });
+        if (tokens.length > 0) expect(cachedTokensOf(lines[0]!)).toBe(cachedTokens);
       }),
     );
   });
@@ -30,6 +32,7 @@ describe('the token log of a response', () => {
     ['an unknown class', ['12x abc']],
     ['a doubled class', ['12 abc', '1bb']],
     ['a cut first line', ['12 ']],
+    ['a first line with a broken number of cached tokens', ['12 abc 64x']],
   ])('%s is not read', (_, lines) => {
     expect(readTokenLog(lines)).toBeNull();
   });

@@ -80,6 +80,7 @@ export interface SnapshotCount {
   lines: number;
   /** How often the mark stands in them. */
   marked: number;
+  first: string;
 }
 
 /** What the present start of each task has in snapshot lines, by task id; one that has none is left out. */
@@ -90,14 +91,17 @@ export async function countSnapshotLines(
 ): Promise<Map<string, SnapshotCount>> {
   if (tasks.length === 0) return new Map();
   const rows = await from.query<SnapshotCount & { task_id: string }>(
-    `select s.task_id, sum(1 + length(s.payload) - length(replace(s.payload, char(10), ''))) as lines,
+    // Beside min(), a bare column is of the row with the least position.
+    `select s.task_id, min(s.position), s.payload as first, sum(1 + length(s.payload) - length(replace(s.payload, char(10), ''))) as lines,
        sum(length(s.payload) - length(replace(s.payload, ?, ''))) as marked
      from json_each(?) as given cross join task_snapshots as s
        on s.task_id = given.value->>'id' and s.start_count = given.value->>'startCount'
      group by s.task_id`,
     [mark, JSON.stringify(tasks.map(({ id, startCount }) => ({ id, startCount })))],
   );
-  return new Map(rows.map(({ task_id, lines, marked }) => [task_id, { lines, marked }]));
+  return new Map(
+    rows.map(({ task_id, lines, marked, first }) => [task_id, { lines, marked, first: first.split('\n', 1)[0] ?? '' }]),
+  );
 }
 
 /** The JSON text of an event: type and number first, then the payload's own fields. */

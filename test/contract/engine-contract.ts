@@ -59,7 +59,7 @@ export function engineContract(name: string, start: () => Promise<EngineUnderTes
 
     it('tells what it is doing: sequences, tokens in the cache, memory; nothing when idle (OPERATE 3.2)', async () => {
       const capacity = ROWS * model.info.contextLength;
-      const idle = { rows: 0, cachedTokens: 0, cacheCapacityTokens: capacity, silentMs: 0 };
+      const idle = { rows: 0, cachedTokens: 0, cacheCapacityTokens: capacity, prefixBytes: 0, silentMs: 0 };
       expect(await model.activity()).toMatchObject(idle);
       const prompt = under.prompts[0]!;
       const run = new Recording(model, endlessRequest(model, prompt, 1000));

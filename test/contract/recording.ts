@@ -43,6 +43,8 @@ export function endlessRequest(model: EngineModel, promptIds: number[], maxOutpu
 export class Recording {
   readonly steps: GenerationStep[] = [];
   readonly prefilled: number[] = [];
+  /** Tokens of the prompt that an earlier one had left in the cache. */
+  reused = 0;
   readonly rebuilt: ReplayedStep[] = [];
   readonly replayed: number[] = [];
   readonly generation: Generation;
@@ -52,7 +54,10 @@ export class Recording {
   constructor(model: EngineModel, asked: GenerationRequest, { acknowledging = true } = {}) {
     this.acknowledging = acknowledging;
     this.generation = model.generate(asked, {
-      prefilled: (tokens) => this.prefilled.push(tokens),
+      prefilled: (tokens, reused) => {
+        this.prefilled.push(tokens);
+        this.reused = reused;
+      },
       rebuilt: (steps) => this.rebuilt.push(...steps),
       replayed: (tokens) => this.replayed.push(tokens),
       step: (step) => {

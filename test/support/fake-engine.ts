@@ -22,6 +22,7 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '../../src/errors/index.js';
 import type { DecodeInput, LanguageModel } from '../../src/inference/generation/language-model.js';
+import { PrefixModel, type BlockRows } from '../../src/inference/generation/prefix-model.js';
 import type { TokenDecoder } from '../../src/inference/generation/text-assembler.js';
 import type {
   EngineModel,
@@ -37,6 +38,7 @@ import { RunnerModel, type RunnerLink } from '../../src/inference/process/runner
 import type { FromRunner, ToRunner } from '../../src/inference/runner-protocol.js';
 import { RunnerSession } from '../../src/inference/runner-session.js';
 import { END_ID, FakeVocabulary } from './fake-vocabulary.js';
+import { Gate } from './gate.js';
 
 /** The end token, as a piece of a script. */
 export const END = Symbol('end');
@@ -152,7 +154,8 @@ export class FakeEngine implements InferenceEngine {
     const { loneRowDiffers = false } = this.options;
     const rules = { loneRowDiffers, alwaysBatch: loneRowDiffers && spec.batchInvariant === true, fixedChunks: false };
     const send = (message: FromRunner): void => link.deliver(message);
-    return new RunnerSession({ model, decoder: this.decoder, rows: spec.rows, rules, send, pause });
+    const remembering = new PrefixModel(model, NO_MEMORY, spec.prefixCacheBytes ?? 0);
+    return new RunnerSession({ model: remembering, decoder: this.decoder, rows: spec.rows, rules, send, pause });
   }
 }
 
@@ -204,6 +207,14 @@ class FakeLink implements RunnerLink {
   }
 }
 
+/** A scripted row has nothing to copy: what was there of its prompt is told all the same. */
+const NO_MEMORY: BlockRows<object> = {
+  blockBytes: 1024,
+  createBlock: () => ({}),
+  readBlock: () => undefined,
+  writeBlock: () => undefined,
+};
+
 /** Logits that leave only the script's next piece to be drawn. The row's length tells the place in the script. */
 class ScriptedModel implements LanguageModel {
   readonly vocabularySize: number;
@@ -227,9 +238,10 @@ class ScriptedModel implements LanguageModel {
     this.contextLength = info.contextLength;
   }
 
-  admit(row: number, request: GenerationRequest): void {
+  admit(row: number, request: GenerationRequest): number {
     const rest = this.script(request)[Symbol.iterator]();
     this.rows[row] = { promptLength: request.promptIds.length, drawn: [], rest, classes: [] };
+    return 0;
   }
 
   async prefill(row: number, ids: readonly number[], past: number): Promise<Float32Array> {
@@ -268,32 +280,5 @@ class ScriptedModel implements LanguageModel {
     if (piece === BROKEN) return logits.fill(NaN);
     logits[piece === END ? END_ID : this.vocabulary.idOf(piece)] = 100_000;
     return logits;
-  }
-}
-
-/** A door: open, or letting a counted number through. */
-class Gate {
-  private permits = Infinity;
-  private waiting: (() => void)[] = [];
-
-  hold(): void {
-    this.permits = 0;
-  }
-
-  release(): void {
-    this.permit(Infinity);
-  }
-
-  permit(count: number): void {
-    this.permits += count;
-    while (this.permits > 0 && this.waiting.length > 0) {
-      this.permits--;
-      this.waiting.shift()!();
-    }
-  }
-
-  async pass(): Promise<void> {
-    if (this.permits > 0) this.permits--;
-    else await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 }

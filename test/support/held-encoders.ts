@@ -55,7 +55,14 @@ class HeldEncoder implements EncoderModel {
   }
 
   async activity() {
-    return { rows: 0, cachedTokens: 0, cacheCapacityTokens: 0, residentBytes: this.info.residentBytes, silentMs: 0 };
+    return {
+      rows: 0,
+      cachedTokens: 0,
+      cacheCapacityTokens: 0,
+      prefixBytes: 0,
+      residentBytes: this.info.residentBytes,
+      silentMs: 0,
+    };
   }
 
   async close(): Promise<void> {

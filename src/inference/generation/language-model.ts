@@ -14,8 +14,10 @@ export interface DecodeInput {
 export interface LanguageModel {
   readonly vocabularySize: number;
   readonly contextLength: number;
-  /** A new request takes the row; its first chunk follows. */
-  admit?(row: number, request: GenerationRequest): void;
+  /** What it holds of earlier prompts, for later ones. */
+  readonly prefixBytes?: number;
+  /** A new request takes the row; its first chunk follows, behind as many tokens of the prompt as are returned. */
+  admit?(row: number, request: GenerationRequest): number;
   /** Takes in a chunk of the prompt behind `past` tokens; logits of its last position. */
   prefill(row: number, ids: readonly number[], past: number): Promise<Float32Array>;
   /** One step for inputs.length rows from row `first`, logits per row. */

@@ -17,6 +17,8 @@ export class Row {
   readonly constrained: ConstrainedOutput | null;
   /** Tokens in the cache. */
   past = 0;
+  /** Of them those of the prompt that were there when the row was admitted. */
+  reused = 0;
   /** The drawn token that is not in the cache yet. */
   nextToken = 0;
   /** Steps made, replayed ones included, which is also the index of the next one. */

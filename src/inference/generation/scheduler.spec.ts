@@ -97,8 +97,8 @@ describe('the scheduler', () => {
       ]),
     );
     expect(bench.reports.flatMap((report) => report.prefilled)).toEqual([
-      ['long', 128],
-      ['long', 256],
+      ['long', 128, 0],
+      ['long', 256, 0],
     ]);
   });
 

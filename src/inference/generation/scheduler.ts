@@ -15,8 +15,8 @@ import type { TokenDecoder } from './text-assembler.js';
 
 /** What happened in one turn, for all rows: the one message per step. */
 export interface TurnReport {
-  /** [generation, prompt tokens processed so far]. */
-  prefilled: [string, number][];
+  /** [generation, prompt tokens processed so far, of them those that an earlier prompt had left]. */
+  prefilled: [string, number, number][];
   /** [generation, what the tokens of its log yield]: once, when it is taken in. */
   rebuilt: [string, ReplayedStep[]][];
   /** [generation, tokens of its log decoded again so far]. */
@@ -133,7 +133,7 @@ export class Scheduler {
     if (row === undefined || place < 0) return;
     this.waiting.splice(place, 1);
     this.prefilling = row;
-    this.model.admit?.(this.decoding.length, row.request);
+    row.past = row.reused = this.model.admit?.(this.decoding.length, row.request) ?? 0;
   }
 
   private async prefillChunk(): Promise<void> {
@@ -154,7 +154,7 @@ export class Scheduler {
       return;
     }
     row.past = until;
-    this.report.prefilled.push([id, until]);
+    this.report.prefilled.push([id, until, row.reused]);
     if (until < promptIds.length) return;
     this.prefilling = null;
     if (this.advance(row, logits, 'alone')) this.decoding.push(row);

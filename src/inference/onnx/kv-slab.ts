@@ -1,12 +1,18 @@
+import { PREFIX_BLOCK_TOKENS } from '../generation/prefix-blocks.js';
+import type { BlockRows } from '../generation/prefix-model.js';
 import { floats, tensor, type FloatArray, type Tensor } from './tensor.js';
 import type { CopiedCache } from './copied-cache.js';
 import type { CacheSlot } from '../../graphs/index.js';
+
+/** Some positions of one row: per cache tensor [heads, positions, headSize]. */
+export type KvBlock = FloatArray[];
 
 /**
  * The cache of all rows: per cache tensor one block [rows, heads, capacity, headSize]. The system commits memory when
  * it is first written, so rows are laid out at full context length and cost what was used (ENGINE 2.1).
  */
-export class KvSlab implements CopiedCache {
+export class KvSlab implements CopiedCache, BlockRows<KvBlock> {
+  readonly blockBytes: number;
   private readonly blocks: FloatArray[];
 
   constructor(
@@ -14,6 +20,7 @@ export class KvSlab implements CopiedCache {
     rows: number,
     private readonly capacity: number,
   ) {
+    this.blockBytes = this.createBlock().reduce((bytes, { byteLength }) => bytes + byteLength, 0);
     this.blocks = slots.map(({ type, heads, headSize }) => floats(type, rows * heads * capacity * headSize));
   }
 
@@ -52,6 +59,29 @@ export class KvSlab implements CopiedCache {
           this.blocks[i]!.set((source.data as FloatArray).subarray(at, at + added * headSize), to);
         }
       });
+    });
+  }
+
+  createBlock(): KvBlock {
+    return this.slots.map(({ type, heads, headSize }) => floats(type, heads * PREFIX_BLOCK_TOKENS * headSize));
+  }
+
+  readBlock(row: number, index: number, block: KvBlock): void {
+    this.eachHead(row, index, (slot, held, at) => block[slot]!.set(held, at));
+  }
+
+  writeBlock(row: number, index: number, block: KvBlock): void {
+    this.eachHead(row, index, (slot, held, at) => held.set(block[slot]!.subarray(at, at + held.length)));
+  }
+
+  /** The block's part of each head of the row, and where it stands in the block. */
+  private eachHead(row: number, index: number, visit: (slot: number, held: FloatArray, at: number) => void): void {
+    this.slots.forEach(({ heads, headSize }, slot) => {
+      const size = PREFIX_BLOCK_TOKENS * headSize;
+      for (let head = 0; head < heads; head++) {
+        const start = (row * heads + head) * this.capacity * headSize + index * size;
+        visit(slot, this.blocks[slot]!.subarray(start, start + size), head * size);
+      }
     });
   }
 

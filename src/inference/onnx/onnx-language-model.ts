@@ -46,6 +46,11 @@ export class OnnxLanguageModel implements LanguageModel {
     this.logits = floats(layout.logitsType, 0);
   }
 
+  /** The rows, where what a run writes into them is all there is to a prompt; null: nothing of them can be reused. */
+  get blockRows(): KvSlab | null {
+    return this.options.kvMode === 'in-place' ? this.slab : null;
+  }
+
   async prefill(row: number, ids: readonly number[], past: number): Promise<Float32Array> {
     const [logits] = await this.run({ first: row, ids: [ids], past: [past] });
     return logits!;

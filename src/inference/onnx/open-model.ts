@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { DomainError } from '../../errors/index.js';
 import type { KernelRules } from '../generation/kernel-rules.js';
+import type { LanguageModel } from '../generation/language-model.js';
+import { PrefixModel } from '../generation/prefix-model.js';
 import { GRAMMAR_VERSION } from '../constraint/output-grammar.js';
 import { loadTokenDecoder, readModelJson } from '../generation/token-decoder.js';
 import type { TokenDecoder } from '../generation/text-assembler.js';
@@ -16,7 +18,7 @@ import { runtimeVersion } from './runtime-version.js';
 import { RUNTIME_SESSIONS, type SessionFactory } from './session.js';
 
 export interface OpenedModel {
-  model: OnnxLanguageModel;
+  model: LanguageModel;
   decoder: TokenDecoder;
   /** Rows that may run together. */
   rows: number;
@@ -26,6 +28,8 @@ export interface OpenedModel {
 
 /** Raised with every change of sampler, detokeniser, stop scan or prefill plan that can change an output. */
 const GENERATION_VERSION = 2;
+
+const FORGETS = 'it does not reuse the beginnings of prompts: behind one, a prompt has other bits than as a whole';
 
 /** Opens a model's folder. Throws DomainError model_load_failed with a message that names file, operator or input. */
 export async function openModel(
@@ -43,7 +47,9 @@ export async function openModel(
   const { session, layout, kvMode, warnings } = await openGraph({ ...spec, activations, provider }, sessions);
   progress(0.9);
   const mostRows = layout.cacheKind === 'concat' ? 1 : spec.rows;
-  const kernels = await measureKernels(session, layout, { kvMode, contextLength, rows: mostRows });
+  const { prefixCacheBytes = 0 } = spec;
+  const canary = { kvMode, contextLength, rows: mostRows, prefixes: prefixCacheBytes > 0 };
+  const { prefixesEqual, ...kernels } = await measureKernels(session, layout, canary);
   progress(0.95);
   const { rows, rules } = plan(mostRows, spec, kernels);
   // A lone row may need the place beside it for its partner.
@@ -70,9 +76,11 @@ export async function openModel(
       batchInvariant: kernels.repeatable && (kernels.classes !== 2 || rules.alwaysBatch),
     },
     provider: use,
-    warnings: [...decoder.warnings, ...warnings],
+    warnings: [...decoder.warnings, ...warnings, ...(prefixesEqual === false ? [FORGETS] : [])],
   };
-  return { model, decoder, rows, rules, info };
+  const { blockRows } = model;
+  const remembering = prefixesEqual && blockRows ? new PrefixModel(model, blockRows, prefixCacheBytes) : model;
+  return { model: remembering, decoder, rows, rules, info };
 }
 
 /** By config.json, else by genai_config.json; the spec may only bound it. */
@@ -92,7 +100,11 @@ async function contextLengthOf({ directory, contextLength: bound }: ModelSpec): 
 }
 
 /** More than two kernel classes: no row can be decoded again as it was, so each has the model to itself (ENGINE 2.8). */
-function plan(rows: number, spec: ModelSpec, { classes, chunksEqual }: Kernels): { rows: number; rules: KernelRules } {
+function plan(
+  rows: number,
+  spec: ModelSpec,
+  { classes, chunksEqual }: Omit<Kernels, 'prefixesEqual'>,
+): { rows: number; rules: KernelRules } {
   const loneRowDiffers = classes === 2;
   return {
     rows: classes > 2 ? 1 : rows,

@@ -37,9 +37,9 @@ export class LiveGeneration implements Generation {
     return this.cached.prompt + this.cached.replayed + this.cached.steps;
   }
 
-  prefilled(tokens: number): void {
+  prefilled(tokens: number, reused: number): void {
     this.cached.prompt = tokens;
-    if (!this.over) this.guarded(() => this.listener.prefilled?.(tokens));
+    if (!this.over) this.guarded(() => this.listener.prefilled?.(tokens, reused));
   }
 
   rebuilt(steps: ReplayedStep[]): void {

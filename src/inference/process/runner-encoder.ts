@@ -73,6 +73,7 @@ export class RunnerEncoder implements EncoderModel {
     return {
       rows: this.live.size,
       cachedTokens: 0,
+      prefixBytes: 0,
       cacheCapacityTokens: 0,
       residentBytes: (await residentBytesOf(this.link.pid)) ?? this.info.residentBytes,
       silentMs: this.watchdog.silence,

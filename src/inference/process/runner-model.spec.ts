@@ -57,6 +57,7 @@ class PlayedRunner implements RunnerLink {
   report(received: number, steps: [string, GenerationStep][] = []): void {
     this.receive({
       kind: 'report',
+      prefixBytes: 0,
       received,
       report: { prefilled: [], rebuilt: [], replayed: [], steps, ended: [], idle: true },
     });

@@ -49,6 +49,7 @@ export class RunnerModel implements EngineModel {
   private closing = false;
   private stalled = false;
   private progressed = false;
+  private prefixBytes = 0;
   /** The generation that runs beside nothing else: the others are paused. */
   private lone: string | null = null;
 
@@ -93,6 +94,7 @@ export class RunnerModel implements EngineModel {
       rows: cached.length,
       cachedTokens: cached.reduce((sum, tokens) => sum + tokens, 0),
       cacheCapacityTokens: this.limits.rows * this.info.contextLength,
+      prefixBytes: this.prefixBytes,
       residentBytes: (await residentBytesOf(this.link.pid)) ?? this.info.residentBytes,
       silentMs: this.watchdog.silence,
     };
@@ -106,9 +108,10 @@ export class RunnerModel implements EngineModel {
 
   private receive(message: FromRunner): void {
     if (message.kind !== 'report' || this.dead) return;
-    const { report, received } = message;
+    const { report, received, prefixBytes } = message;
+    this.prefixBytes = prefixBytes;
     for (const [id, steps] of report.rebuilt) this.live.get(id)?.rebuilt(steps);
-    for (const [id, tokens] of report.prefilled) this.live.get(id)?.prefilled(tokens);
+    for (const [id, tokens, reused] of report.prefilled) this.live.get(id)?.prefilled(tokens, reused);
     for (const [id, tokens] of report.replayed) this.live.get(id)?.replayed(tokens);
     for (const [id, step] of report.steps) this.live.get(id)?.step(step);
     for (const [id, end] of report.ended) {

@@ -71,6 +71,12 @@ export const ENGINE_METRICS = {
     labels: model,
     read: ofLoaded(({ cacheCapacityTokens }) => cacheCapacityTokens),
   },
+  prefix_cache_bytes: {
+    type: 'gauge',
+    help: 'What is kept of earlier prompts for later ones, beside the cache.',
+    labels: model,
+    read: ofLoaded(({ prefixBytes }) => prefixBytes),
+  },
   runner_resident_memory_bytes: {
     type: 'gauge',
     help: 'Resident memory of the model process.',

@@ -26,6 +26,18 @@ export const TOKEN_METRICS = {
     labels: model,
     heard: ofGenerations(({ prompt_tokens: tokens }) => tokens),
   },
+  prompt_tokens_cached_total: {
+    type: 'counter',
+    help: 'Of them those that an earlier prompt had left in the cache.',
+    labels: model,
+    heard: ofGenerations(({ cached_tokens: tokens }) => tokens),
+  },
+  prefix_cache_hits_total: {
+    type: 'counter',
+    help: 'Requests that found the beginning of their prompt in the cache.',
+    labels: model,
+    heard: ofGenerations(({ cached_tokens: tokens }) => (tokens > 0 ? 1 : 0)),
+  },
   output_tokens_total: {
     type: 'counter',
     help: 'Tokens that were generated.',

@@ -34,7 +34,7 @@ export class ManualModel implements EngineModel {
   }
 
   async activity(): Promise<EngineActivity> {
-    return { rows: 0, cachedTokens: 0, cacheCapacityTokens: 64, residentBytes: 1, silentMs: 0 };
+    return { rows: 0, cachedTokens: 0, cacheCapacityTokens: 64, prefixBytes: 0, residentBytes: 1, silentMs: 0 };
   }
 
   die(end: Partial<RunnerEnd> = {}): void {

@@ -153,7 +153,10 @@ describe('a response that is resumed', () => {
       events.next({ text: piece, finish: null });
     await lab.tasks.journal.append(claimOf(task), {
       events: events.next({ text: '', finish: 'stop' }),
-      snapshot: snapshotLine({ index: PIECES.length, tokenId: 0, kernelClass: 'alone' }, ''),
+      snapshot: snapshotLine(
+        { index: PIECES.length, tokenId: 0, kernelClass: 'alone' },
+        { fingerprint: '', cachedTokens: 0 },
+      ),
     });
     await restarted({ ...script, vocabulary: lab.engine.vocabulary });
     const response = await lab.ended(id);
