@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
 import { ONE_CLASS, type KernelRules } from '../../src/inference/generation/kernel-rules.js';
 import type { DecodeInput, LanguageModel } from '../../src/inference/generation/language-model.js';
+import { PREFIX_BLOCK_TOKENS } from '../../src/inference/generation/prefix-blocks.js';
+import { PrefixModel, type BlockRows } from '../../src/inference/generation/prefix-model.js';
 import { Scheduler, type TurnReport } from '../../src/inference/generation/scheduler.js';
 import type { TokenDecoder } from '../../src/inference/generation/text-assembler.js';
 import type {
@@ -22,7 +24,8 @@ const decoder: TokenDecoder = {
  * A model whose cache is the ids themselves: it checks at each call that the row holds what the scheduler says, which a
  * wrong move or a stale row would break. The next token is a function of all ids of the row.
  */
-class RememberingModel implements LanguageModel {
+class RememberingModel implements LanguageModel, BlockRows<number[]> {
+  readonly blockBytes = 1;
   readonly vocabularySize = VOCABULARY;
   readonly contextLength = 2000;
   readonly batches: number[] = [];
@@ -60,6 +63,20 @@ class RememberingModel implements LanguageModel {
     this.rows[to] = this.rows[from]!.slice(0, tokens);
   }
 
+  createBlock(): number[] {
+    return [];
+  }
+
+  readBlock(row: number, index: number, block: number[]): void {
+    block.splice(0, Infinity, ...this.rows[row]!.slice(index * PREFIX_BLOCK_TOKENS, (index + 1) * PREFIX_BLOCK_TOKENS));
+    expect(block).toHaveLength(PREFIX_BLOCK_TOKENS);
+  }
+
+  writeBlock(row: number, index: number, block: number[]): void {
+    this.rows[row] = [...(this.rows[row] ?? []).slice(0, index * PREFIX_BLOCK_TOKENS), ...block];
+    expect(this.rows[row]).toHaveLength((index + 1) * PREFIX_BLOCK_TOKENS);
+  }
+
   cache(row: number): number[] {
     return [...this.rows[row]!];
   }
@@ -82,12 +99,23 @@ export class Bench {
   readonly reports: TurnReport[] = [];
   readonly scheduler: Scheduler;
 
-  constructor(rows: number, rules: KernelRules = ONE_CLASS) {
+  private readonly remembering: PrefixModel<number[]>;
+
+  /** `prefixBlocks`: beginnings of prompts that are kept, in blocks. */
+  constructor(rows: number, rules: KernelRules = ONE_CLASS, prefixBlocks = 0) {
     this.model.loneRowDiffers = rules.loneRowDiffers;
-    this.scheduler = new Scheduler(this.model, decoder, rows, (report) => this.take(report), rules);
+    this.remembering = new PrefixModel(this.model, this.model, prefixBlocks);
+    this.scheduler = new Scheduler(this.remembering, decoder, rows, (report) => this.take(report), rules);
   }
 
-  add(id: string, promptIds: number[], maxOutputTokens: number, replay?: LoggedToken[], alone = false): void {
+  add(
+    id: string,
+    promptIds: number[],
+    maxOutputTokens: number,
+    replay?: LoggedToken[],
+    alone = false,
+    cacheScope?: string,
+  ): void {
     const sampling = {
       temperature: 0,
       topK: 0,
@@ -99,7 +127,7 @@ export class Bench {
       logitBias: {},
     };
     const request: GenerationRequest = { id, promptIds, seed: 0, sampling, stop: [], maxOutputTokens, replay, alone };
-    this.scheduler.add(request);
+    this.scheduler.add({ ...request, cacheScope });
   }
 
   async run(turns = Infinity): Promise<void> {
@@ -108,6 +136,15 @@ export class Bench {
 
   ids(id: string): number[] {
     return this.steps.get(id)?.map((step) => step.tokenId) ?? [];
+  }
+
+  /** Tokens of its prompt that were there. */
+  reused(id: string): number {
+    return this.reports.flatMap(({ prefilled }) => prefilled).find(([name]) => name === id)?.[2] ?? 0;
+  }
+
+  get heldBlocks(): number {
+    return this.remembering.prefixBytes;
   }
 
   private take(report: TurnReport): void {

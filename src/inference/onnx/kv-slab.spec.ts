@@ -70,4 +70,21 @@ describe('float16', () => {
       NaN,
     ]);
   });
+
+  it('gives back blocks of a row, to any row, and nothing else of it changes', () => {
+    const slab = new KvSlab([SLOT], 3, 150);
+    const { data, dims } = placed(3, 150);
+    slab.put(0, [tensor('float32', data, dims)], [0, 0, 0], 150);
+    const block = slab.createBlock();
+    expect(block.reduce((bytes, { byteLength }) => bytes + byteLength, 0)).toBe(slab.blockBytes);
+    slab.readBlock(0, 1, block);
+    slab.writeBlock(2, 1, block);
+    const expected = data.slice();
+    for (const head of [0, 1]) {
+      const from = (head * 150 + 64) * 3;
+      expected.copyWithin((2 * 2 * 150 + head * 150 + 64) * 3, from, from + 64 * 3);
+    }
+    expect(slab.take(0, [150, 150, 150])[0]!.data).toEqual(expected);
+    expect(expected).not.toEqual(data);
+  });
 });
