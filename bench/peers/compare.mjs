@@ -1,6 +1,7 @@
 // Alternating rounds of measurements, ratios within a round, their medians: what a noisy machine leaves comparable.
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { VERSIONS } from './install.mjs';
 
 /** Of the service, its peers and their threads alike. */
@@ -22,6 +23,24 @@ export const sumOfRates = (streams) => streams.reduce((sum, stream) => sum + dec
 /** Prompt tokens a second until the first token of the answer. */
 export const prefillRate = ({ asked, first }, promptTokens) => (promptTokens / (first - asked)) * 1000;
 
+/** Waits until nothing else keeps the processor busy, for a while: what is compared does nothing between measurements. */
+async function idleMachine() {
+  for (let tries = 0; tries < 40; tries++) {
+    const before = spent();
+    await delay(250);
+    const after = spent();
+    if (after.busy - before.busy < 0.1 * (after.all - before.all)) return;
+  }
+}
+
+function spent() {
+  const each = cpus();
+  const all = each.map(({ times }) => Object.values(times).reduce((sum, value) => sum + value));
+  const idle = each.map(({ times }) => times.idle);
+  const sum = (values) => values.reduce((total, value) => total + value, 0);
+  return { all: sum(all), busy: sum(all) - sum(idle) };
+}
+
 /**
  * `contenders`: name → measurement of one figure (higher is better). Each round runs all of them, starting with another
  * one each time. `ratios`: [name, numerator, denominator, at least, aim].
@@ -32,6 +51,7 @@ export async function compare(rounds, contenders, ratios) {
   for (let round = 0; round < rounds; round++) {
     for (let i = 0; i < names.length; i++) {
       const name = names[(i + round) % names.length];
+      await idleMachine();
       found[name].push(await contenders[name]());
     }
   }

@@ -4,10 +4,11 @@ import type { FromEncoder, ToEncoder } from '../encoding/encoder-protocol.js';
 import { EncoderSession } from '../encoding/encoder-session.js';
 import type { EncoderSpec } from '../encoding/encoding-engine.js';
 import { endWithParent } from '../process/end-with-parent.js';
-import { offerToOomKiller } from '../process/oom-score.js';
+import { giveWay } from '../process/give-way.js';
 import { openEncoder } from './open-encoder.js';
 
 endWithParent();
+giveWay();
 
 function send(message: FromEncoder): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
@@ -29,4 +30,3 @@ process.on('message', (message: ToEncoder) => {
   if (message.kind !== 'open') session?.handle(message);
   else void open(message.spec).then((opened) => (session = opened));
 });
-offerToOomKiller();

@@ -2,12 +2,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ModelSpec } from '../inference-engine.js';
 import { endWithParent } from '../process/end-with-parent.js';
-import { offerToOomKiller } from '../process/oom-score.js';
+import { giveWay } from '../process/give-way.js';
 import type { FromRunner, ToRunner } from '../runner-protocol.js';
 import { RunnerSession } from '../runner-session.js';
 import { openModel } from './open-model.js';
 
 endWithParent();
+giveWay();
 
 function send(message: FromRunner): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
@@ -30,4 +31,3 @@ process.on('message', (message: ToRunner) => {
   if (message.kind !== 'open') session?.handle(message);
   else void open(message.spec).then((opened) => (session = opened));
 });
-offerToOomKiller();

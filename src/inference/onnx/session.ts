@@ -58,7 +58,16 @@ const TYPE_NAMES: Record<number, string> = { 1: 'float32', 6: 'int32', 7: 'int64
 /** Errors only: the runtime's initializer warnings are noise on stderr. */
 const LOG_LEVEL = 3;
 
-/** Spinning worker threads make every other process on the machine slow, sessions of our own too (ENGINE 2.3). */
+/**
+ * How worker threads wait for the next of a step's hundreds of parallel parts. Woken from sleep for each, a step takes a
+ * third longer; spinning for as long as the runtime does by default makes everything else on the machine slow, sessions
+ * of our own first (ENGINE 2.3). So they spin for about as long as a part takes, and never between runs.
+ */
+const WAITING = {
+  intra_op: { allow_spinning: '1', spin_duration_us: '50' },
+  force_spinning_stop: '1',
+};
+
 export function nativeOptions(graph: GraphSource, { threads, provider }: SessionOptions): object {
   const weights = 'folder' in graph ? { model_external_initializers_file_folder_path: join(graph.folder, '/') } : {};
   return {
@@ -67,7 +76,7 @@ export function nativeOptions(graph: GraphSource, { threads, provider }: Session
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     logSeverityLevel: LOG_LEVEL,
-    extra: { session: { intra_op: { allow_spinning: '0' }, ...weights } },
+    extra: { session: { ...WAITING, ...weights } },
     // Without the processor behind it no graph runs whose operators are not all on the device.
     ...(provider?.name === 'cuda' && {
       executionProviders: [{ name: 'cuda', deviceId: provider.deviceId }, { name: 'cpu' }],
