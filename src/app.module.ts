@@ -3,7 +3,7 @@ import { MIGRATIONS } from '../migrations/index.js';
 import { AccessModule } from './access/index.js';
 import { AuditModule } from './audit/index.js';
 import { ChatModule } from './chat/index.js';
-import { addScopes, ClientsModule, type Scope } from './clients/index.js';
+import { addScopes, ClientsModule, type ScopeMeanings } from './clients/index.js';
 import { ConfigModule, serviceVersion } from './config/index.js';
 import { DatabaseModule } from './database/index.js';
 import { EmbeddingsModule } from './embeddings/index.js';
@@ -38,7 +38,7 @@ export class AppModule {
   static register({ extensions = [], env, ...options }: AppOptions = {}): DynamicModule {
     const { inspectionEntry, fileWorkerEntry, ...engines } = options;
     checkExtensions(extensions, claimsOfService(ENTITIES, MIGRATIONS), serviceVersion());
-    addScopes(extensions.flatMap(({ scopes = {} }) => Object.keys(scopes) as Scope[]));
+    addScopes(Object.assign({}, ...extensions.map(({ scopes }) => scopes)) as ScopeMeanings);
     const database = DatabaseModule.register({
       entities: [...ENTITIES, ...extensions.flatMap(({ entities = [] }) => entities)],
       migrations: MIGRATIONS,

@@ -5,7 +5,7 @@ import type { SettingTable } from './config/index.js';
 import type { InferenceEngine } from './inference/index.js';
 import type { ModelSource } from './pulls/index.js';
 import type { RetentionRule } from './retention/index.js';
-import type { AdmissionPolicy } from './tasks/index.js';
+import type { AdmissionPolicy, TaskListener, TaskRecorder, TaskType } from './tasks/index.js';
 
 /**
  * A part of the service that somebody else wrote: a Nest module, and the places where it joins in. Nest, TypeORM and this
@@ -28,6 +28,12 @@ export interface Extension {
   readonly entities?: readonly Type<object>[];
   /** Make those tables and nothing else, each in its transaction, after the service's own. Class names end in a timestamp. */
   readonly migrations?: readonly Type<MigrationInterface>[];
+  /** Kinds of background work that it adds to `POST /v1/tasks`. */
+  readonly taskTypes?: readonly Type<TaskType>[];
+  /** Write rows of its own in the transaction of each transition of a task. */
+  readonly recorders?: readonly Type<TaskRecorder>[];
+  /** Hear of each transition once it is on disk. */
+  readonly listeners?: readonly Type<TaskListener>[];
   /** Replace the one implementation of something; each may be set once in the whole application. */
   readonly strategies?: ExtensionStrategies;
   /** How long its data is kept, and how it goes. */

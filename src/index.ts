@@ -91,12 +91,22 @@ export type { FileDigest, FilePieces, ListedFile, ModelSource } from './pulls/in
 export { ModelAnswers, type ModelAnswer, type ModelQuestion } from './responses/index.js';
 export type { ResponseObject, ResponseUsage } from './responses/index.js';
 
-export { TaskQueries } from './tasks/index.js';
+export { ON_RESTART_POLICIES, TASK_STATUSES, TaskQueries } from './tasks/index.js';
 export type {
   AdmissionPolicy,
   AdmissionRefusal,
   AdmissionRequest,
   JsonObject,
+  OnRestart,
   Task,
+  TaskCommand,
+  TaskFacts,
+  TaskListener,
+  TaskRecorder,
   TaskStatus,
+  TaskTransition,
+  TaskType,
+  TaskTypeEvent,
+  TaskTypeProgress,
+  TypedTaskRun,
 } from './tasks/index.js';

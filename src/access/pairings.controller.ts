@@ -2,11 +2,13 @@ import { Body, Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { RequestOrigin, type Origin } from '../audit/index.js';
 import {
   CurrentClient,
+  meaningsOf,
   Pairings,
   PendingPairings,
   RequireScope,
   type Client,
   type PairingRecord,
+  type ScopeMeanings,
 } from '../clients/index.js';
 import { bodyOf, listObject, listSchema, type ListObject } from '../http/index.js';
 import { DescribeRoute, Tag } from '../openapi/index.js';
@@ -26,6 +28,8 @@ export interface PairingObject {
   software: string;
   /** Asked for, then granted. */
   scopes: readonly string[];
+  /** What those of them that extensions add let it do. */
+  meanings: ScopeMeanings;
   status: string;
   address: string;
   token_expires_in: number | null;
@@ -108,6 +112,7 @@ function pairingToWire(record: PairingRecord): PairingObject {
     client_name: record.clientName,
     software: record.software,
     scopes: record.scopes,
+    meanings: meaningsOf(record.scopes),
     status: record.status,
     address: record.address,
     token_expires_in: record.tokenExpiresIn,

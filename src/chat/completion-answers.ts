@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { CONFIG, type Config } from '../config/index.js';
 import { DomainError, type ErrorCode } from '../errors/index.js';
 import { disconnection, EventStreams, type EventFrame } from '../http/index.js';
-import { EphemeralResponses, successOf, type ResponseDraft } from '../responses/index.js';
+import { EphemeralResponses, successOf, WorkAdmission, type ResponseDraft } from '../responses/index.js';
 import type { StoredEvent } from '../tasks/index.js';
 import { endOf, type CompletionView } from './completion-view.js';
 import type { FieldNames } from './field-names.js';
@@ -29,11 +29,13 @@ export class CompletionAnswers {
   constructor(
     private readonly responses: EphemeralResponses,
     private readonly streams: EventStreams,
+    private readonly admission: WorkAdmission,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /** Throws the failure of the response. */
   async answer({ draft, view, names }: CompletionJob, response: Response): Promise<void> {
+    await this.admission.requireUnstored(draft);
     const run = this.responses.run(draft, disconnection(response));
     let event = await run.next();
     while (!event.done) event = await run.next();
@@ -51,6 +53,7 @@ export class CompletionAnswers {
    */
   async stream(job: CompletionJob, response: Response): Promise<void> {
     await this.streams.withPlace('foreground', async (send) => {
+      await this.admission.requireUnstored(job.draft);
       const stop = new AbortController();
       const told = tell(job, this.responses.run(job.draft, AbortSignal.any([disconnection(response), stop.signal])));
       try {

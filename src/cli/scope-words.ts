@@ -17,10 +17,12 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Granted only when they are named (WIRE B8). */
 const PRIVILEGED = ['models:manage', 'clients:manage', 'tasks:write', 'operator:read', 'operator:manage'];
 
+/** Those that extensions add, or that are not known here, are. */
 export function isPrivileged(scope: string): boolean {
-  return PRIVILEGED.includes(scope);
+  return PRIVILEGED.includes(scope) || !(scope in WORDS);
 }
 
-export function scopeWords(scope: string): string {
-  return WORDS[scope] ?? 'unknown to this program';
+/** @param meanings of scopes that extensions add */
+export function scopeWords(scope: string, meanings: Readonly<Record<string, string>> = {}): string {
+  return WORDS[scope] ?? meanings[scope] ?? 'unknown to this program';
 }

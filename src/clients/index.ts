@@ -15,5 +15,14 @@ export { readUserCode } from './pairing-codes.js';
 export { PAIRING_SECONDS, Pairings, POLL_SECONDS, type Approval } from './pairings.js';
 export { PendingPairings, type PairingRecord } from './pending-pairings.js';
 export { accessInWords, RouteAccesses, type RouteAccess } from './route-access.js';
-export { addScopes, isScope, isScopeName, knownScopes, SCOPES, type Scope } from './scopes.js';
+export {
+  addScopes,
+  isScope,
+  isScopeName,
+  knownScopes,
+  meaningsOf,
+  SCOPES,
+  type Scope,
+  type ScopeMeanings,
+} from './scopes.js';
 export { TokenRotation } from './token-rotation.js';

@@ -19,17 +19,25 @@ export type Scope = (typeof SCOPES)[number] | (`${string}:${string}` & {});
 
 const SCOPE = /^[a-z][a-z0-9-]{0,39}:[a-z][a-z0-9-]{0,39}$/;
 
+/** Scope → what it lets a client do. */
+export type ScopeMeanings = Readonly<Record<string, string>>;
+
 /** Of the application that was put together last: a process has one. */
-let added: readonly Scope[] = [];
+let added: ScopeMeanings = {};
 
 /** The scopes of all extensions, in the place of those before. Called by the composition root alone. */
-export function addScopes(scopes: readonly Scope[]): void {
-  added = [...scopes];
+export function addScopes(scopes: ScopeMeanings): void {
+  added = { ...scopes };
 }
 
 /** Every scope that a token can have here. */
 export function knownScopes(): readonly Scope[] {
-  return [...SCOPES, ...added];
+  return [...SCOPES, ...(Object.keys(added) as Scope[])];
+}
+
+/** Of these scopes, what those that extensions add let a client do. */
+export function meaningsOf(scopes: readonly Scope[]): ScopeMeanings {
+  return Object.fromEntries(Object.entries(added).filter(([scope]) => scopes.includes(scope as Scope)));
 }
 
 export function isScope(word: string): word is Scope {

@@ -36,8 +36,8 @@ function moduleOf({ module }: Extension): DynamicModule {
 }
 
 /** Each class once, whatever it does. */
-function partsOf({ strategies = {}, retentionRules = [] }: Extension): Type[] {
-  const { authenticator, admissionPolicy, inferenceEngine, modelSource } = strategies;
-  const parts: (Type | undefined)[] = [authenticator, admissionPolicy, inferenceEngine, modelSource, ...retentionRules];
-  return [...new Set(parts.filter((part) => part !== undefined))];
+function partsOf(extension: Extension): Type[] {
+  const { strategies = {}, taskTypes = [], recorders = [], listeners = [], retentionRules = [] } = extension;
+  const chosen = Object.values(strategies as Record<string, Type | undefined>).filter((part) => part !== undefined);
+  return [...new Set<Type>([...chosen, ...taskTypes, ...recorders, ...listeners, ...retentionRules])];
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 
 /** What package.json may say of what is imported from outside. */
 interface Entry {
@@ -27,7 +27,7 @@ export function findExtension(name: string, folders: readonly string[]): string 
 
 function findIn(name: string, folder: string): string {
   const require = createRequire(join(folder, 'from-here.js'));
-  if (/^\.{0,2}\//.test(name)) return require.resolve(resolve(folder, name));
+  if (isAbsolute(name) || /^\.{1,2}[\\/]/.test(name)) return require.resolve(resolve(folder, name));
   try {
     return require.resolve(name);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type Type } from '@nestjs/common';
-import { ModulesContainer } from '@nestjs/core';
+import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { RouteAccesses } from '../clients/index.js';
 import { extensionVariable } from '../config/index.js';
 import type { Extension } from '../extension.js';
@@ -16,6 +16,7 @@ export class LoadedExtensions {
     private readonly routes: RouteAccesses,
     private readonly modules: ModulesContainer,
     private readonly notices: Notices,
+    private readonly part: ModuleRef,
   ) {}
 
   /** One notice for each, at the start. */
@@ -25,16 +26,17 @@ export class LoadedExtensions {
 
   private tellOf(extension: Extension): void {
     const { name, version, compatibleWith, entities = [], strategies = {}, scopes = {}, configKeys = {} } = extension;
+    const { taskTypes = [], recorders = [], listeners = [] } = extension;
     this.notices.emit('extension.loaded', {
       extension: name,
       version,
       compatible_with: compatibleWith,
-      task_types: null,
+      task_types: listed(taskTypes.map((type) => this.part.get(type, { strict: false }).type)),
       tables: listed(entities.map((entity) => tableOf(entity) ?? entity.name)),
       routes: listed(this.routesOf(moduleClassOf(extension))),
       strategies: listed(Object.entries(strategies).flatMap(([strategy, part]) => (part ? [strategy] : []))),
       scopes: listed(Object.keys(scopes)),
-      hooks: null,
+      hooks: listed([...recorders, ...listeners].map((hook) => hook.name)),
       settings: listed(Object.keys(configKeys).map((key) => extensionVariable(name, key))),
     });
   }

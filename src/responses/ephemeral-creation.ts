@@ -6,6 +6,7 @@ import { EphemeralResponses } from './ephemeral-responses.js';
 import { successOf } from './foreground-responses.js';
 import type { ResponseDraft } from './response-store.js';
 import { ResponseStreams } from './response-streams.js';
+import { WorkAdmission } from './work-admission.js';
 
 /** Creates with store=false. Nothing is kept of them, their key included. */
 @Injectable()
@@ -13,9 +14,11 @@ export class EphemeralCreation implements Creation {
   constructor(
     private readonly responses: EphemeralResponses,
     private readonly streams: ResponseStreams,
+    private readonly admission: WorkAdmission,
   ) {}
 
   async answer(draft: ResponseDraft, response: Response): Promise<void> {
+    await this.admission.requireUnstored(draft);
     const run = this.responses.run(draft, disconnection(response));
     let event = await run.next();
     while (!event.done) event = await run.next();
@@ -23,8 +26,9 @@ export class EphemeralCreation implements Creation {
   }
 
   async stream(draft: ResponseDraft, response: Response): Promise<void> {
-    await this.streams.withPlace('foreground', response, (stream) =>
-      stream.live((signal) => this.responses.run(draft, signal)),
-    );
+    await this.streams.withPlace('foreground', response, async (stream) => {
+      await this.admission.requireUnstored(draft);
+      await stream.live((signal) => this.responses.run(draft, signal));
+    });
   }
 }

@@ -6,4 +6,5 @@ export { ModelAnswers, type ModelAnswer, type ModelQuestion } from './model-answ
 export type { ResponseObject, ResponseUsage } from './response-object.js';
 export { ResponseRequests } from './response-requests.js';
 export type { ResponseDraft } from './response-store.js';
+export { WorkAdmission } from './work-admission.js';
 export { ResponsesModule, type ResponsesModuleOptions } from './responses.module.js';

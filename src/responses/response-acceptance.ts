@@ -40,7 +40,7 @@ export class ResponseAcceptance {
 
   /**
    * Resolves once the task is committed. Throws queue_full, storage_busy, storage_full, server_shutting_down,
-   * idempotency_key_reused, previous_response_not_found, item_not_found.
+   * idempotency_key_reused, previous_response_not_found, item_not_found, rate_limit_exceeded.
    */
   async accept(draft: ResponseDraft): Promise<Accepted> {
     await this.admission.requireRoom();
@@ -49,7 +49,10 @@ export class ResponseAcceptance {
 
   private async write(tx: Tx, drafts: ResponseDraft[]): Promise<Array<() => Accepted>> {
     const admission = await this.admission.open(tx, drafts);
-    const verdicts = drafts.map((draft) => ({ draft, verdict: this.refusalOf(tx, draft) ?? admission.admit(draft) }));
+    const verdicts: { draft: ResponseDraft; verdict: Verdict }[] = [];
+    for (const draft of drafts) {
+      verdicts.push({ draft, verdict: this.refusalOf(tx, draft) ?? (await admission.admit(draft)) });
+    }
     const admitted = verdicts.filter(({ verdict }) => isNew(verdict)).map(({ draft }) => draft);
     await this.store.insert(tx, admitted);
     const made = await this.lifecycle.enqueue(

@@ -4,6 +4,7 @@ import { DomainError, ServiceStopping } from '../errors/index.js';
 import { IdempotencyKeys, QueueLimits, TaskRunner, type Task } from '../tasks/index.js';
 import { missingOf, previousNotFound } from './conversations.js';
 import { taskIdOf, type ResponseDraft } from './response-store.js';
+import { WorkAdmission } from './work-admission.js';
 
 /** What becomes of a request: the task that it makes, the task that the first with its key made, or a refusal. */
 export type Verdict = { taskId: string; repeated: boolean } | DomainError;
@@ -14,10 +15,10 @@ export interface Admission {
   readonly repeated: ReadonlyMap<string, Task>;
   /**
    * Decides requests in order, each knowing those before it; counts the client's task in. Refusals: queue_full,
-   * server_shutting_down, idempotency_key_reused, previous_response_not_found,
-   * item_not_found.
+   * server_shutting_down, idempotency_key_reused, previous_response_not_found, item_not_found, and rate_limit_exceeded
+   * of the admission policy, which is asked last.
    */
-  admit(draft: ResponseDraft): Verdict;
+  admit(draft: ResponseDraft): Promise<Verdict>;
 }
 
 /**
@@ -32,6 +33,7 @@ export class ResponseAdmission {
     private readonly keys: IdempotencyKeys,
     private readonly runner: TaskRunner,
     private readonly units: UnitOfWork,
+    private readonly work: WorkAdmission,
   ) {}
 
   /** Throws storage_full while the little room there is belongs to the work under way. */
@@ -52,12 +54,12 @@ export class ResponseAdmission {
     const limit = await this.limit(tx);
     return {
       repeated: holders.tasks,
-      admit: (draft) => {
+      admit: async (draft) => {
         const { keyed } = draft;
         const holder = keyed ? holders.of(keyed) : null;
         if (holder instanceof DomainError) return holder;
         if (holder !== null) return { taskId: holder, repeated: true };
-        const refusal = goneReference(draft, missing) ?? limit(draft);
+        const refusal = goneReference(draft, missing) ?? limit(draft) ?? (await this.work.refusal(tx, draft));
         if (refusal) return refusal;
         const taskId = taskIdOf(draft.body.id);
         if (keyed) holders.hold(keyed, taskId);

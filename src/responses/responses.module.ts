@@ -23,6 +23,7 @@ import { ResponseStreams } from './response-streams.js';
 import { ResponsesController } from './responses.controller.js';
 import { StoredCreation } from './stored-creation.js';
 import { StoredResponses } from './stored-responses.js';
+import { WorkAdmission } from './work-admission.js';
 
 export interface ResponsesModuleOptions {
   /** The modules that give the store, the client guard's needs, the prompt codec, models and tasks. */
@@ -57,8 +58,9 @@ export class ResponsesModule {
         ModelUse,
         StoredCreation,
         StoredResponses,
+        WorkAdmission,
       ],
-      exports: [EphemeralResponses, ModelAnswers, ResponseRequests],
+      exports: [EphemeralResponses, ModelAnswers, ResponseRequests, WorkAdmission],
     };
   }
 }

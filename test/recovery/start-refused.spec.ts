@@ -73,6 +73,11 @@ describe('a start that cannot be (OPERATE 1.2)', { timeout: 120_000 }, () => {
       { LMSP_TLS_CERT_FILE: tlsFixture('one.crt'), LMSP_TLS_KEY_FILE: tlsFixture('two.key') },
       'LMSP_TLS_KEY_FILE',
     ],
+    [
+      'an extension that is not there',
+      { LMSP_EXTENSIONS: './nowhere.mjs' },
+      'extension ./nowhere.mjs cannot be loaded',
+    ],
   ])('%s ends with 78 and one line, before the port is open', async (_, env, reason) => {
     const service = await launch({ env });
     expect(await service.exit()).toBe(78);

@@ -60,6 +60,8 @@ export interface HttpAppOptions {
   dataDir?: string;
   clock?: Clock;
   extensions?: readonly Extension[];
+  /** Hears the notices from the start on. */
+  watch?: (notices: Notices) => void;
 }
 
 export interface Answer {
@@ -121,8 +123,12 @@ export class HttpApp {
       .compile();
     const edge = { ...edgeOptions(config), logger: false } as const;
     const app = configureApp(module.createNestApplication<NestExpressApplication>(edge));
+    options.watch?.(app.get(Notices));
     const service = new Service(app);
-    const url = await service.start();
+    const url = await service.start().catch(async (error: unknown) => {
+      await app.get(Store, { strict: false }).close();
+      throw error;
+    });
     const token = (await readFile(join(directory, 'owner-token'), 'utf8')).trim();
     return new HttpApp(app, service, { engine, url, token, dataDir: directory, keepsDirectory: dataDir !== undefined });
   }

@@ -12,6 +12,8 @@ interface Pairing {
   user_code: string | null;
   client_name: string;
   scopes: string[];
+  /** What scopes of extensions are good for; absent in older services. */
+  meanings?: Record<string, string>;
   address: string;
   created_at: number;
   expires_at: number;
@@ -83,7 +85,7 @@ function describe({ terminal, options }: Session, pairing: Pairing, granted: rea
   for (const scope of pairing.scopes) {
     const mark = isPrivileged(scope) ? terminal.noteColors.yellow('! ') : '  ';
     const refused = granted.includes(scope) ? '' : '; not granted, name it with --scopes';
-    terminal.note(`${mark}${scopeWords(scope)} (${oneLine(scope)}${refused})`);
+    terminal.note(`${mark}${oneLine(scopeWords(scope, pairing.meanings))} (${oneLine(scope)}${refused})`);
   }
 }
 
