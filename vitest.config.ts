@@ -1,5 +1,10 @@
+import { fileURLToPath } from 'node:url';
 import swc from 'unplugin-swc';
 import { defineConfig } from 'vitest/config';
+
+/** What extensions see of the service is what is published of it: the compiled files. `npm test` builds first. */
+const PUBLISHED = { 'lmsp-service/testing': compiled('testing/index.js'), 'lmsp-service': compiled('index.js') };
+const OF_EXTENSIONS = ['examples/**/*.spec.ts', 'test/extending/**/*.spec.ts'];
 
 const SHARED = ['src', 'test/http', 'test/clients', 'test/integration'].map((folder) => `${folder}/**/*.spec.ts`);
 
@@ -8,7 +13,20 @@ export default defineConfig({
     projects: [
       // Importing the service costs more than most of these tests: files share a process, one after the other.
       { extends: true, test: { name: 'shared', include: SHARED, isolate: false, restoreMocks: true } },
-      { extends: true, test: { name: 'apart', include: ['test/**/*.spec.ts'], exclude: SHARED } },
+      {
+        extends: true,
+        resolve: { alias: PUBLISHED },
+        test: {
+          name: 'extensions',
+          include: OF_EXTENSIONS,
+          isolate: false,
+          server: { deps: { external: [/\/dist\/(src|migrations)\//] } },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'apart', include: ['test/**/*.spec.ts'], exclude: [...SHARED, ...OF_EXTENSIONS] },
+      },
     ],
     globalSetup: 'test/support/temporary-root.ts',
     pool: 'forks',
@@ -36,3 +54,7 @@ export default defineConfig({
     }),
   ],
 });
+
+function compiled(file: string): string {
+  return fileURLToPath(new URL(`dist/src/${file}`, import.meta.url));
+}

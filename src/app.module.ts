@@ -17,7 +17,7 @@ import { NoticesModule } from './notices/index.js';
 import { OperationsModule } from './operations/index.js';
 import { PullsModule } from './pulls/index.js';
 import { ResponsesModule } from './responses/index.js';
-import { RetentionModule } from './retention/index.js';
+import { RetentionModule, type Clock } from './retention/index.js';
 import { TasksModule } from './tasks/index.js';
 
 /** What the application is made of beside the service itself; its engines may be replaced. */
@@ -25,6 +25,8 @@ export type AppOptions = InferenceModuleOptions & {
   extensions?: readonly Extension[];
   /** Where settings of extensions are read from; the process by default. */
   env?: Readonly<Record<string, string | undefined>>;
+  /** By which things expire; those of the machine by default. */
+  clock?: Clock;
   /** Compiled entry of the thread that hashes model files. */
   inspectionEntry?: URL | string;
   /** Compiled entry of the thread that hashes files of pulls. */
@@ -36,7 +38,7 @@ export type AppOptions = InferenceModuleOptions & {
 export class AppModule {
   /** Throws StartRefused and ConfigInvalid for extensions that cannot be taken in; nothing has been opened then. */
   static register({ extensions = [], env, ...options }: AppOptions = {}): DynamicModule {
-    const { inspectionEntry, fileWorkerEntry, ...engines } = options;
+    const { clock, inspectionEntry, fileWorkerEntry, ...engines } = options;
     checkExtensions(extensions, claimsOfService(ENTITIES, MIGRATIONS), serviceVersion());
     addScopes(Object.assign({}, ...extensions.map(({ scopes }) => scopes)) as ScopeMeanings);
     const database = DatabaseModule.register({
@@ -44,7 +46,7 @@ export class AppModule {
       migrations: MIGRATIONS,
       extensionMigrations: migrationsOf(extensions),
     });
-    const retention = RetentionModule.register({ imports: [database] });
+    const retention = RetentionModule.register({ imports: [database], clock });
     const audit = AuditModule.register({ imports: [database, retention] });
     const clients = ClientsModule.register({ imports: [database, retention, audit] });
     const inference = InferenceModule.register({

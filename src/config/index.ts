@@ -1,4 +1,4 @@
-export { CONFIG, ConfigModule } from './config.module.js';
+export { CONFIG, ConfigModule, withConfig } from './config.module.js';
 export { LOG_LEVELS, RESTART_POLICIES, type Config } from './config-table.js';
 export { configWarnings } from './config-warnings.js';
 export { describeSettings, type DescribedSetting } from './describe-settings.js';

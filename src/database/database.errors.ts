@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { ServiceStopping } from '../errors/index.js';
 import { sqliteCode, storageFault } from './storage-fault.js';
 
@@ -60,8 +61,19 @@ export class StoreClosed extends ServiceStopping {
   }
 }
 
+/** Hears of each broken rule, also of one whose error nobody looks at: what tests watch. */
+export const brokenUnitRules = channel('lmsp-service:broken-unit-rule');
+
+/** What a unit of work, or whatever goes around it, must never do (HOUSE 4). */
+class UnitRuleBroken extends Error {
+  constructor(message: string) {
+    super(message);
+    brokenUnitRules.publish(this);
+  }
+}
+
 /** A statement reached the writing connection without a unit of work: it would have joined somebody else's transaction. */
-export class WriteOutsideUnit extends Error {
+export class WriteOutsideUnit extends UnitRuleBroken {
   constructor(sql: string) {
     super(`statement outside a unit of work: ${firstWords(sql)}`);
     this.name = 'WriteOutsideUnit';
@@ -69,7 +81,7 @@ export class WriteOutsideUnit extends Error {
 }
 
 /** `UnitOfWork.run` inside a unit: pass the `tx` down instead. */
-export class NestedUnit extends Error {
+export class NestedUnit extends UnitRuleBroken {
   constructor() {
     super('a unit of work was started inside another; pass its tx down instead');
     this.name = 'NestedUnit';
@@ -77,7 +89,7 @@ export class NestedUnit extends Error {
 }
 
 /** A `tx` was used after its unit had ended, or tried to end it itself. */
-export class TransactionEnded extends Error {
+export class TransactionEnded extends UnitRuleBroken {
   constructor(use: string) {
     super(`the unit of work has ended: ${firstWords(use)}`);
     this.name = 'TransactionEnded';
@@ -85,7 +97,7 @@ export class TransactionEnded extends Error {
 }
 
 /** A unit began, committed or rolled back by hand; only the unit of work does that. */
-export class TransactionControl extends Error {
+export class TransactionControl extends UnitRuleBroken {
   constructor(use: string) {
     super(`only the unit of work begins and ends transactions: ${firstWords(use)}`);
     this.name = 'TransactionControl';
@@ -93,15 +105,26 @@ export class TransactionControl extends Error {
 }
 
 /** The unit's work ended without awaiting a statement it had sent; the unit was rolled back. */
-export class UnawaitedStatement extends Error {
+export class UnawaitedStatement extends UnitRuleBroken {
   constructor(uses: readonly string[]) {
     super(`not awaited inside a unit of work: ${uses.map(firstWords).join('; ')}`);
     this.name = 'UnawaitedStatement';
   }
 }
 
+/**
+ * A statement was sent before the one before it had ended, as with Promise.all. Told to tests, and no reason to refuse the unit:
+ * they run one after the other all the same, and whoever awaits all of them gets what was asked for.
+ */
+export class StatementsAtOnce extends Error {
+  constructor(uses: readonly string[]) {
+    super(`sent at the same time inside a unit of work: ${uses.map(firstWords).join('; ')}`);
+    this.name = 'StatementsAtOnce';
+  }
+}
+
 /** The unit was open longer than the limit; it was interrupted and rolled back. */
-export class UnitTimedOut extends Error {
+export class UnitTimedOut extends UnitRuleBroken {
   constructor(limitMs: number) {
     super(`a unit of work was still open after ${limitMs} ms and was rolled back`);
     this.name = 'UnitTimedOut';

@@ -1,6 +1,7 @@
 export { type BallastState } from './ballast.js';
 export { Batcher, type BatcherOptions, type Waiting } from './batcher.js';
 export {
+  brokenUnitRules,
   DataDirectoryInUse,
   NestedUnit,
   StoreClosed,
@@ -20,4 +21,4 @@ export { sqliteCode, StorageFault, storageFault, type StorageFaultKind } from '.
 export { openStore, Store, type StoreOptions, type StoreSizes, type StoreUpgrade } from './store.js';
 export { StoreReader } from './store-reader.js';
 export type { SqlParameters, Tx } from './tx.js';
-export { UNIT_KINDS, UnitOfWork, type CommittedUnit, type UnitKind } from './unit-of-work.js';
+export { surroundingUnit, UNIT_KINDS, UnitOfWork, type CommittedUnit, type UnitKind } from './unit-of-work.js';

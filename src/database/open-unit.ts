@@ -1,5 +1,11 @@
 import type { EntityManager, QueryRunner } from 'typeorm';
-import { TransactionControl, TransactionEnded, UnawaitedStatement } from './database.errors.js';
+import {
+  brokenUnitRules,
+  StatementsAtOnce,
+  TransactionControl,
+  TransactionEnded,
+  UnawaitedStatement,
+} from './database.errors.js';
 import { Statement } from './statement.js';
 import { sqliteCode } from './storage-fault.js';
 import type { SqlParameters, Tx } from './tx.js';
@@ -132,6 +138,9 @@ export class OpenUnit {
   private handOut<T>(use: string, outcome: Promise<T>): Promise<T> {
     if (this.sealed) return outcome;
     const statement = Statement.of(outcome);
+    const last = this.handedOut.at(-1);
+    const isAtOnce = last !== undefined && this.inFlight.has(last.statement);
+    if (isAtOnce && brokenUnitRules.hasSubscribers) brokenUnitRules.publish(new StatementsAtOnce([last.use, use]));
     this.handedOut.push({ use, statement });
     this.track(statement);
     return statement;

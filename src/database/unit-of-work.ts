@@ -61,6 +61,12 @@ interface Scope {
 /** One for the process, however many stores it opens: Node looks at each there ever was with every promise it makes. */
 const scopes = new AsyncLocalStorage<Scope>();
 
+/** The open unit inside of which the caller runs; null: none, or it is a statement of one that is being sent. */
+export function surroundingUnit(): Tx | null {
+  const scope = scopes.getStore();
+  return scope?.unit.isOpen === true && !scope.sending ? scope.unit.tx : null;
+}
+
 /**
  * The only place that begins, commits and rolls back (HOUSE 4). SQLite has one writer and TypeORM one connection to it,
  * so units run one after the other, in the order of their submission.
@@ -173,7 +179,8 @@ export class UnitOfWork {
     let value: T;
     let commitMs: number;
     try {
-      value = await scopes.run({ units: this, unit, sending: false }, () => this.withinLimit(unit, work));
+      const scope: Scope = { units: this, unit, sending: false };
+      value = await this.withinLimit(unit, () => scopes.run(scope, () => work(unit.tx)));
       const since = performance.now();
       await this.control(unit, 'COMMIT');
       commitMs = performance.now() - since;
@@ -221,14 +228,14 @@ export class UnitOfWork {
     for (const turn of this.turns) if (turn.since <= latest) turn.refusedWith = new StorageFault('busy', cause);
   }
 
-  private async withinLimit<T>(unit: OpenUnit, work: (tx: Tx) => Promise<T>): Promise<T> {
+  private async withinLimit<T>(unit: OpenUnit, work: () => Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const expired = new Promise<never>((_, reject) => {
       const limit = this.options.unitTimeoutMs;
       timer = setTimeout(() => reject(new UnitTimedOut(limit)), limit);
     });
     try {
-      const value = await Promise.race([work(unit.tx), expired]);
+      const value = await Promise.race([work(), expired]);
       const reason = unit.reasonAgainstCommit();
       if (reason) throw reason;
       return value;

@@ -12,22 +12,24 @@ import { RetentionRunner } from './retention-runner.js';
 import { RetentionSchedule } from './retention-schedule.js';
 import { RetentionSweep } from './retention-sweep.js';
 
-const published = [Clock, ExpiryClock, RetentionReports, RetentionRules, RetentionRunner, RetentionSchedule];
+const published = [ExpiryClock, RetentionReports, RetentionRules, RetentionRunner, RetentionSchedule];
 
 export interface RetentionModuleOptions {
   /** The module that gives UnitOfWork and StoreReader. */
   imports: NonNullable<ModuleMetadata['imports']>;
+  /** In the place of those of the machine. */
+  clock?: Clock;
 }
 
 /** What is kept for how long, and by which clock. Knows no table: each module registers the rules of its own. */
 @Module({})
 export class RetentionModule {
-  static register({ imports }: RetentionModuleOptions): DynamicModule {
+  static register({ imports, clock = new Clock() }: RetentionModuleOptions): DynamicModule {
     return {
       module: RetentionModule,
       imports: [ConfigModule, NoticesModule, ScheduleModule.forRoot(), ...imports],
-      providers: [...published, FreePages, PacedUnits, RetentionSweep],
-      exports: published,
+      providers: [{ provide: Clock, useValue: clock }, ...published, FreePages, PacedUnits, RetentionSweep],
+      exports: [Clock, ...published],
     };
   }
 }

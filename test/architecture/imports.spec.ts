@@ -4,7 +4,7 @@ import { importsOf, readRepositoryFile, readSources } from './source-files.js';
 
 const sources = readSources('src', 'migrations');
 
-const SMALL: ImportTable = { errors: [], tasks: ['errors'], responses: ['errors', 'tasks'] };
+const SMALL: ImportTable = { errors: [], tasks: ['errors'], responses: ['errors', 'tasks'], testing: ['tasks'] };
 
 /** Path and source of a file that must be refused, and a part of the complaint. */
 const WRONG: readonly [path: string, source: string, complaint: string][] = [
@@ -18,6 +18,7 @@ const WRONG: readonly [path: string, source: string, complaint: string][] = [
   ['src/unlisted/a.ts', `import { x } from '../errors/index.js';`, 'unlisted must not import errors'],
   ['src/responses/a.ts', `import { x } from '../tasks/task.js';`, 'through its index.ts'],
   ['src/main.ts', `import { x } from './tasks/task.js';`, 'through its index.ts'],
+  ['src/tasks/a.ts', `import { x } from '../testing/index.js';`, 'tasks must not import testing'],
   ['src/tasks/a.ts', `import { x } from './index.js';`, 'its own index'],
   ['src/tasks/deep/a.ts', `import { x } from '../index.js';`, 'its own index'],
   ['src/tasks/a.ts', `import { x } from '../../test/support/x.js';`, 'nothing outside of src'],
@@ -30,6 +31,7 @@ const RIGHT: readonly [path: string, source: string][] = [
   ['src/tasks/a.spec.ts', `import { x } from '../../test/support/x.js';`],
   ['src/entities.ts', `import { Task } from './tasks/task.entity.js';`],
   ['src/extensions/a.ts', `import type { X } from '../extension.js';`],
+  ['src/testing/a.ts', `import { x } from '../create-app.js'; import { y } from '../tasks/task.js';`],
   ['src/main.ts', `import { x } from './app.module.js'; import { m } from '../migrations/index.js';`],
   ['migrations/index.ts', `import { A } from './1-a.js';`],
 ];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakeEngine } from '../support/fake-engine.js';
-import { HttpApp, inlineCodec, parseEvents, type Answer } from '../support/http-app.js';
+import { inlineCodec } from '../../src/testing/inline-codec.js';
+import { HttpApp, parseEvents, type Answer } from '../support/http-app.js';
 import { POCKET } from '../contract/pocket.js';
 
 let http: HttpApp;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../support/fake-clock.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
 import { HttpApp } from '../support/http-app.js';
 import { DEVICE_CODE_GRANT, PairingProgram } from '../support/pairing.js';
 

@@ -10,39 +10,17 @@ import { newIdentifier, Store } from '../../src/database/index.js';
 import type { Extension } from '../../src/extension.js';
 import { declaredBy } from '../../src/extensions/index.js';
 import { configureApp, edgeOptions, EventStreams } from '../../src/http/index.js';
-import {
-  ProcessEncodingEngine,
-  type EncodingEngine,
-  type InferenceEngine,
-  type PromptCodec,
-} from '../../src/inference/index.js';
-import { checkConstraint } from '../../src/inference/text/check-constraint.js';
-import { decode, encode, encodeChat, openModelText } from '../../src/inference/text/model-text.js';
-import type { EncodeJob } from '../../src/inference/text/text-protocol.js';
+import { ProcessEncodingEngine, type EncodingEngine, type InferenceEngine } from '../../src/inference/index.js';
 import { Notices, type NoticeTypes } from '../../src/notices/index.js';
 import { describeApi } from '../../src/openapi/index.js';
 import { Clock } from '../../src/retention/index.js';
 import { Service } from '../../src/service.js';
+import { inlineCodec } from '../../src/testing/inline-codec.js';
 import { ApiContract } from './api-contract.js';
 import { distEntry } from './dist-entry.js';
 import { FakeEngine } from './fake-engine.js';
 import { temporaryDirectory } from './store.js';
 import { waitFor } from './wait-for.js';
-
-const encodeHere = async (job: EncodeJob): Promise<number[]> => encode(await openModelText(job.directory), job);
-
-/** The product's own templates and tokenizer, in this process. */
-export const inlineCodec: PromptCodec = {
-  encodeChat: async (directory, messages, options) =>
-    encodeChat(await openModelText(directory), { kind: 'chat', directory, messages, ...options }),
-  encodeText: (directory, text, options) => encodeHere({ kind: 'text', directory, text, ...options }),
-  decode: async (directory, tokens) => decode(await openModelText(directory), tokens),
-  checkConstraint: async (directory, constraint, places) => {
-    const { content } = await openModelText(directory);
-    checkConstraint(content, { kind: 'constraint', directory, constraint, places });
-  },
-  close: () => Promise.resolve(),
-};
 
 function realEncodersOf(dataDir: string): EncodingEngine {
   const entry = distEntry('inference/onnx/encoder-main.js');

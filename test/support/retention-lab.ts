@@ -18,7 +18,7 @@ import { PacedUnits } from '../../src/retention/paced-units.js';
 import { RetentionSweep } from '../../src/retention/retention-sweep.js';
 import { KeyRetention } from '../../src/tasks/key-retention.js';
 import { TaskRetention } from '../../src/tasks/task-retention.js';
-import { FakeClock } from './fake-clock.js';
+import { FakeClock } from '../../src/testing/fake-clock.js';
 import { insertTask, openTestStore, type TestStore } from './store.js';
 
 export const HOUR = 3_600_000;

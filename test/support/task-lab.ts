@@ -30,7 +30,7 @@ import { TaskStart } from '../../src/tasks/task-start.js';
 import { TaskStop } from '../../src/tasks/task-stop.js';
 import type { TaskStatus } from '../../src/tasks/task-transitions.js';
 import { taskFromRow, type Claim, type Task, type TaskRow } from '../../src/tasks/task.js';
-import { logFaults } from './log-invariants.js';
+import { logFaults } from '../../src/testing/log-invariants.js';
 import { ScriptedHandler } from './scripted-handler.js';
 import { openTestStore, type TestStore } from './store.js';
 

@@ -6,7 +6,7 @@ import { taskIdOf } from '../../../src/responses/response-store.js';
 import { snapshotLine } from '../../../src/responses/token-log.js';
 import { readSnapshot } from '../../../src/tasks/task-log.js';
 import type { Piece } from '../../support/fake-engine.js';
-import { FakeVocabulary } from '../../support/fake-vocabulary.js';
+import { FakeVocabulary } from '../../../src/testing/fake-vocabulary.js';
 import { outputText } from '../../support/output-text.js';
 import { ResponseLab, type ResponseLabOptions, type ResponseOptions } from '../../support/response-lab.js';
 import { claimOf } from '../../support/task-lab.js';

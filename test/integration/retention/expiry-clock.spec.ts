@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Notices } from '../../../src/notices/index.js';
 import { ExpiryClock } from '../../../src/retention/index.js';
-import { FakeClock } from '../../support/fake-clock.js';
+import { FakeClock } from '../../../src/testing/fake-clock.js';
 import { openTestStore, type TestStore } from '../../support/store.js';
 
 const SECOND = 1000;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isTerminal, type OnRestart, type TaskStatus } from '../../../src/tasks/task-transitions.js';
 import { StaleClaim, TransitionRefused } from '../../../src/tasks/tasks.errors.js';
-import { logFaults } from '../../support/log-invariants.js';
+import { logFaults } from '../../../src/testing/log-invariants.js';
 import { claimOf, TaskLab } from '../../support/task-lab.js';
 
 const ERROR = { type: 'server_error', code: 'model_error', message: 'it broke', param: null };

@@ -11,7 +11,7 @@ import {
 } from '../../../src/tasks/task-transitions.js';
 import type { Claim, Task } from '../../../src/tasks/task.js';
 import { TaskNotFound, TransitionRefused } from '../../../src/tasks/tasks.errors.js';
-import { logFaults } from '../../support/log-invariants.js';
+import { logFaults } from '../../../src/testing/log-invariants.js';
 import { claimOf, TaskLab, type Found } from '../../support/task-lab.js';
 
 type Command = Exclude<TaskCommand, 'enqueue'>;

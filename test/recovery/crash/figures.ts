@@ -1,4 +1,4 @@
-import { snapshotOf } from '../../support/response-invariants.js';
+import { snapshotOf } from '../../../src/testing/response-invariants.js';
 import type { StoreImage, StoredTask } from '../../support/store-image.js';
 import type { Observations } from './observations.js';
 

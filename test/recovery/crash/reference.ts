@@ -1,6 +1,6 @@
 import type { ServiceProcess } from '../../support/service-process.js';
 import { readStoreImage, type StoredTask } from '../../support/store-image.js';
-import { snapshotOf } from '../../support/response-invariants.js';
+import { snapshotOf } from '../../../src/testing/response-invariants.js';
 import { waitFor } from '../../support/wait-for.js';
 import { JOBS } from './jobs.js';
 

@@ -1,6 +1,6 @@
 import { Faults, type Fault } from '../../../support/fault.js';
-import { isLifecycleEvent } from '../../../support/log-invariants.js';
-import { snapshotOf } from '../../../support/response-invariants.js';
+import { isLifecycleEvent } from '../../../../src/testing/log-invariants.js';
+import { snapshotOf } from '../../../../src/testing/response-invariants.js';
 import type { StoredTask } from '../../../support/store-image.js';
 import { deltasOf, tokenIdsOf, type Reference } from '../reference.js';
 

@@ -1,5 +1,5 @@
 import { Faults, type Fault } from '../../../support/fault.js';
-import { snapshotOf } from '../../../support/response-invariants.js';
+import { snapshotOf } from '../../../../src/testing/response-invariants.js';
 import type { StoreImage, StoredTask } from '../../../support/store-image.js';
 import { isTerminal } from '../../../../src/tasks/task-transitions.js';
 import type { StoredEvent } from '../../../../src/tasks/task-log.js';

@@ -1,4 +1,4 @@
-import { Clock } from '../../src/retention/index.js';
+import { Clock } from '../retention/index.js';
 
 /** Both clocks in a test's hand. */
 export class FakeClock extends Clock {

@@ -1,6 +1,6 @@
-import { isTerminalEvent, isTerminal, LIFECYCLE_EVENTS } from '../../src/tasks/task-transitions.js';
-import type { Task } from '../../src/tasks/task.js';
-import type { StoredEvent } from '../../src/tasks/task-log.js';
+import { isTerminalEvent, isTerminal, LIFECYCLE_EVENTS } from '../tasks/task-transitions.js';
+import type { Task } from '../tasks/task.js';
+import type { StoredEvent } from '../tasks/task-log.js';
 import { Faults, type Fault } from './fault.js';
 
 /** Faults of one task's log against the invariants 1, 2, 3 and 9 of WIRE B5; an empty list is right. */

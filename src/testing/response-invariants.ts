@@ -1,4 +1,4 @@
-import { isTerminalEvent, type TaskStatus } from '../../src/tasks/task-transitions.js';
+import { isTerminalEvent, type TaskStatus } from '../tasks/task-transitions.js';
 import { Faults, type Fault } from './fault.js';
 import { isLifecycleEvent, lastLifecycleEvent, STATUS_OF_EVENT } from './log-invariants.js';
 import { OutputModel, type ItemPayload, type OutputEvent } from './output-model.js';

@@ -1,4 +1,4 @@
-import type { TokenDecoder } from '../../src/inference/generation/text-assembler.js';
+import type { TokenDecoder } from '../inference/generation/text-assembler.js';
 
 export const END_ID = 0;
 
