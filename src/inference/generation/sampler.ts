@@ -66,12 +66,21 @@ export class Sampler {
     return this.pick(kept, uniform(seed, index));
   }
 
+  /** Once per row and step over the whole vocabulary: what is looked for, a value that is not finite, is found by sums. */
   private load(logits: Float32Array): void {
-    for (let id = 0; id < this.scores.length; id++) {
-      const value = logits[id] ?? NaN;
-      if (!Number.isFinite(value)) throw new UnusableLogits(`the model returned ${value} as the logit of token ${id}`);
-      this.scores[id] = value;
+    const { scores } = this;
+    const { length } = scores;
+    if (logits.length < length) throw new UnusableLogits(`the model returned ${logits.length} of ${length} logits`);
+    scores.set(logits.length === length ? logits : logits.subarray(0, length));
+    let even = 0;
+    let odd = 0;
+    for (let id = 1; id < length; id += 2) {
+      even += scores[id - 1]! * 0;
+      odd += scores[id]! * 0;
     }
+    if (even + odd + scores[length - 1]! * 0 === 0) return;
+    const id = scores.findIndex((value) => !Number.isFinite(value));
+    throw new UnusableLogits(`the model returned ${scores[id]} as the logit of token ${id}`);
   }
 
   private bias(logitBias: Record<string, number>): void {
@@ -104,7 +113,14 @@ export class Sampler {
   private argmax(): number {
     const { scores } = this;
     let best = 0;
-    for (let id = 1; id < scores.length; id++) if (scores[id]! > scores[best]!) best = id;
+    let top = scores[0]!;
+    for (let id = 1; id < scores.length; id++) {
+      const score = scores[id]!;
+      if (score > top) {
+        top = score;
+        best = id;
+      }
+    }
     return best;
   }
 

@@ -14,6 +14,7 @@ export type KvBlock = FloatArray[];
 export class KvSlab implements CopiedCache, BlockRows<KvBlock> {
   readonly blockBytes: number;
   private readonly blocks: FloatArray[];
+  private lastView: { first: number; count: number; tensors: readonly Tensor[] } | null = null;
 
   constructor(
     private readonly slots: readonly CacheSlot[],
@@ -24,13 +25,17 @@ export class KvSlab implements CopiedCache, BlockRows<KvBlock> {
     this.blocks = slots.map(({ type, heads, headSize }) => floats(type, rows * heads * capacity * headSize));
   }
 
-  /** `count` rows from `first` as one tensor per slot, sharing the slab's memory. */
-  view(first: number, count: number): Tensor[] {
-    return this.slots.map(({ type, heads, headSize }, i) => {
+  /** `count` rows from `first` as one tensor per slot, sharing the slab's memory. One step's are most often the next one's. */
+  view(first: number, count: number): readonly Tensor[] {
+    const { lastView } = this;
+    if (lastView?.first === first && lastView.count === count) return lastView.tensors;
+    const tensors = this.slots.map(({ type, heads, headSize }, i) => {
       const row = heads * this.capacity * headSize;
       const data = this.blocks[i]!.subarray(first * row, (first + count) * row);
       return tensor(type, data, [count, heads, this.capacity, headSize]);
     });
+    this.lastView = { first, count, tensors };
+    return tensors;
   }
 
   /** Copied to tensors of exactly that length. */
