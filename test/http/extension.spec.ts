@@ -67,6 +67,25 @@ describe('an extension (HOUSE 3.4)', () => {
   });
 });
 
+describe('a scope of an extension', () => {
+  it('WIRE B8: can be asked for, says what it means, and is granted only where it is named', async () => {
+    const ask = async (software: string): Promise<string> => {
+      const fields = { client_id: software, scope: 'tasks:read gateway:read' };
+      return (await http.call('POST', '/oauth/device_authorization', fields)).body.user_code as string;
+    };
+    const code = await ask('reader');
+    const [asked] = (await http.call('GET', '/v1/pairings')).body.data;
+    expect(asked).toMatchObject({
+      scopes: ['tasks:read', 'gateway:read'],
+      meanings: { 'gateway:read': 'see what it has used' },
+    });
+    const approve = async (userCode: string, body?: object): Promise<unknown> =>
+      (await http.call('POST', `/v1/pairings/${userCode}/approve`, body)).body.scopes;
+    expect(await approve(code)).toEqual(['tasks:read']);
+    expect(await approve(await ask('named'), { scopes: ['gateway:read'] })).toEqual(['gateway:read']);
+  });
+});
+
 describe('the strategy Authenticator (OPERATE 7)', () => {
   it('lets a subject in as a client of its own, whose work nobody else sees', async () => {
     const { body, status } = await create('ada');
