@@ -28,6 +28,7 @@ const CREATE_ERRORS = [
   'queue_full',
   'queue_timeout',
   'rate_limit_exceeded',
+  'recorder_failed',
   'response_not_found',
   'retry_limit_exceeded',
   'server_shutting_down',

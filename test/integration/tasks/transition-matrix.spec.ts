@@ -1,58 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Tx } from '../../../src/database/index.js';
-import { DomainError } from '../../../src/errors/index.js';
-import type { TaskLifecycleService } from '../../../src/tasks/task-lifecycle.service.js';
-import {
-  isTerminal,
-  TASK_STATUSES,
-  TASK_TRANSITIONS,
-  type TaskCommand,
-  type Transition,
-} from '../../../src/tasks/task-transitions.js';
+import { isTerminal, TASK_STATUSES, TASK_TRANSITIONS, type Transition } from '../../../src/tasks/task-transitions.js';
 import type { Claim, Task } from '../../../src/tasks/task.js';
 import { TaskNotFound, TransitionRefused } from '../../../src/tasks/tasks.errors.js';
 import { logFaults } from '../../../src/testing/log-invariants.js';
+import { allows, COMMAND_ERROR, COMMANDS, NEW_OWNER, type Command } from '../../support/lifecycle-commands.js';
 import { claimOf, TaskLab, type Found } from '../../support/task-lab.js';
-
-type Command = Exclude<TaskCommand, 'enqueue'>;
-type Send = (lifecycle: TaskLifecycleService, tx: Tx, claim: Claim) => Promise<Task>;
-
-const ERROR = new DomainError('model_error', 'it broke').toBody();
-const NEW_OWNER = 'run_2';
-const one = ([task]: Task[]): Task => task!;
-
-const COMMANDS: Record<Command, Send> = {
-  startLoading: (lifecycle, tx, { taskId }) => lifecycle.startLoading(tx, taskId, NEW_OWNER),
-  start: (lifecycle, tx, { taskId }) => lifecycle.start(tx, taskId, NEW_OWNER),
-  startLoaded: (lifecycle, tx, claim) => lifecycle.startLoaded(tx, claim),
-  failLoading: (lifecycle, tx, claim) => lifecycle.failLoading(tx, claim, ERROR),
-  complete: (lifecycle, tx, claim) => lifecycle.complete(tx, claim, { answer: 42 }),
-  completeIncomplete: (lifecycle, tx, claim) => lifecycle.completeIncomplete(tx, claim),
-  fail: (lifecycle, tx, claim) => lifecycle.fail(tx, claim, ERROR),
-  cancelQueued: (lifecycle, tx, { taskId }) => lifecycle.cancelQueued(tx, taskId),
-  requestCancel: (lifecycle, tx, { taskId }) => lifecycle.requestCancel(tx, taskId),
-  confirmCancel: (lifecycle, tx, { taskId }) => lifecycle.confirmCancel(tx, taskId),
-  failQueued: (lifecycle, tx, { taskId }) => lifecycle.failQueued(tx, taskId, ERROR),
-  failUnowned: (lifecycle, tx, { taskId }) => lifecycle.failUnowned(tx, taskId, ERROR),
-  requeueLost: (lifecycle, tx, claim) => lifecycle.requeueLost(tx, claim, { interruptions: 1, suspicion: 2 }),
-  interruptLost: (lifecycle, tx, claim) => lifecycle.interruptLost(tx, claim, { interruptions: 1, suspicion: 2 }),
-  reloadLost: (lifecycle, tx, claim) => lifecycle.reloadLost(tx, claim, NEW_OWNER),
-  recoverFail: (lifecycle, tx, { taskId }) => lifecycle.recoverFail(tx, [taskId], ERROR).then(one),
-  recoverRetry: (lifecycle, tx, { taskId }) => lifecycle.recoverRetry(tx, [taskId]).then(one),
-  recoverResume: (lifecycle, tx, { taskId }) => lifecycle.recoverResume(tx, [taskId]).then(one),
-  recoverCancel: (lifecycle, tx, { taskId }) => lifecycle.recoverCancel(tx, [taskId]).then(one),
-  takeUp: (lifecycle, tx, { taskId }) => lifecycle.takeUp(tx, taskId, NEW_OWNER),
-};
 
 const STATES: Found[] = [...TASK_STATUSES, 'unowned'];
 const cells = STATES.flatMap((found) => (Object.keys(COMMANDS) as Command[]).map((command) => ({ found, command })));
-
-function allows(command: Command, found: Found): boolean {
-  const { from, fenced, unownedOnly }: Transition = TASK_TRANSITIONS[command];
-  const status = found === 'unowned' ? 'running' : found;
-  if (found === 'unowned' && fenced) return false;
-  return from.includes(status) && (!unownedOnly || found === 'unowned');
-}
 
 let lab: TaskLab;
 beforeAll(async () => {
@@ -87,7 +42,7 @@ describe('every status × every command', () => {
       expect(events.slice(0, log.length)).toEqual(log);
       expect(events.slice(log.length).map((event) => event.type)).toEqual(transition.events);
       expect(task.finishedAt !== null).toBe(isTerminal(transition.to));
-      expect(task.error).toEqual(transition.to === 'failed' ? ERROR : null);
+      expect(task.error).toEqual(transition.to === 'failed' ? COMMAND_ERROR : null);
       expect(task.result).toEqual(command === 'complete' ? { answer: 42 } : null);
       expect(task.interruptions - before.interruptions).toBe(/^(requeue|interrupt)Lost$/.test(command) ? 1 : 0);
       if (transition.to === 'running') expect(task.startedAt).not.toBeNull();
