@@ -57,12 +57,17 @@ const ofTests = {
 };
 
 export default defineConfig(
-  { ignores: ['dist/', 'coverage/', 'models/', 'tools/'] },
+  { ignores: ['dist/', 'coverage/', 'models/', 'tools/', 'examples/*/*.js'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: ours,
+  },
+  // As part of this repository: by themselves they would look for the installed package.
+  {
+    files: ['examples/**/*.ts'],
+    languageOptions: { parserOptions: { projectService: false, project: 'tsconfig.json' } },
   },
   {
     files: ['src/**/*.ts'],

@@ -4,13 +4,15 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { loadConfig } from '../config/index.js';
 import { createApp } from '../create-app.js';
 import { Store } from '../database/index.js';
+import { DomainError } from '../errors/index.js';
 import type { Extension } from '../extension.js';
 import { declaredBy } from '../extensions/index.js';
 import { Notices } from '../notices/index.js';
+import { ExpiryClock, RetentionRunner } from '../retention/index.js';
 import { Service } from '../service.js';
 import { isTerminal, type TaskObject } from '../tasks/index.js';
 import { Failures, type Failure } from './failures.js';
-import type { FakeClock } from './fake-clock.js';
+import { FakeClock } from './fake-clock.js';
 import { copyOfData, temporaryFolder } from './store-copy.js';
 import { openStoredLogs } from './stored-logs.js';
 import { TestEngine } from './test-engine.js';
@@ -20,7 +22,7 @@ export interface TestServiceOptions {
   extensions?: readonly Extension[];
   /** Settings of the service and of extensions, by the names of their variables: `{ LMSP_MAX_ROWS: '1' }`. */
   settings?: Readonly<Record<string, string>>;
-  /** By which things expire; the machine's by default. It goes on over a crash. */
+  /** By which things expire. It stands still unless the test moves it, also over a crash. */
   clock?: FakeClock;
 }
 
@@ -30,6 +32,10 @@ export interface TestAnswer<T> {
   /** The JSON of the body; null where there is none. */
   readonly body: T;
 }
+
+const MINUTE_MS = 60_000;
+
+type StartOptions = TestServiceOptions & { clock: FakeClock };
 
 /** What one start of the application gives. */
 interface Started {
@@ -51,14 +57,15 @@ export function createTestService(options: TestServiceOptions = {}): Promise<Tes
  */
 export class TestService {
   private constructor(
-    private readonly options: TestServiceOptions,
+    private readonly options: StartOptions,
     /** The model double: what it says is the test's to choose. */
     readonly engine: TestEngine,
     private readonly failed: Failures,
     private started: Started,
   ) {}
 
-  static async start(options: TestServiceOptions): Promise<TestService> {
+  static async start(given: TestServiceOptions): Promise<TestService> {
+    const options = { clock: new FakeClock(), ...given };
     const [engine, failures] = [new TestEngine(), new Failures()];
     const dataDir = await temporaryFolder();
     try {
@@ -131,6 +138,24 @@ export class TestService {
     this.started = await start(this.options, this.engine, this.failed, copy);
   }
 
+  /** Lets so much time pass, and removes what is past its time then. */
+  async letExpire(ms: number): Promise<void> {
+    const expiry = this.app.get(ExpiryClock);
+    this.options.clock.jump(ms);
+    // After such a gap nothing expires for an hour of running time, which is counted by the minute.
+    while (expiry.heldMs() > 0) this.options.clock.run(MINUTE_MS);
+    const removed = async (): Promise<boolean> => {
+      try {
+        await this.app.get(RetentionRunner).run('operator');
+        return true;
+      } catch (error) {
+        if (error instanceof DomainError && error.code === 'retention_in_progress') return false;
+        throw error;
+      }
+    };
+    await waitFor('the end of another run of retention', removed);
+  }
+
   /**
    * What went wrong inside since the last call: errors behind a 500, of task types, recorders and listeners, and every rule of units of
    * work that was broken, even where somebody caught the error.
@@ -169,7 +194,7 @@ export class TestService {
 }
 
 async function start(
-  { extensions = [], settings = {}, clock }: TestServiceOptions,
+  { extensions = [], settings = {}, clock }: StartOptions,
   engine: TestEngine,
   failures: Failures,
   dataDir: string,
