@@ -1,11 +1,19 @@
 import type { Command } from 'commander';
 import { whole, works } from './command-line.js';
 import type { TaskListOptions } from './commands/tasks.js';
+import type { NewTaskOptions } from './commands/new-task.js';
 
 /** Commands about tasks. */
 export function addTaskCommands(program: Command): void {
   const load = () => import('./commands/tasks.js');
-  const tasks = program.command('tasks').description('tasks: list, show, follow, wait, cancel');
+  const tasks = program.command('tasks').description('tasks: create, list, show, follow, wait, cancel');
+
+  const create = tasks
+    .command('create <type>')
+    .description("a task of an extension's type")
+    .option('--input <json>', 'what the type asks for; - for standard input (default: {})')
+    .option('--on-restart <policy>', 'what becomes of it at a restart: fail, retry or resume');
+  works<[string, NewTaskOptions]>(create, async () => (await import('./commands/new-task.js')).createTask);
 
   const list = tasks
     .command('ls')

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TaskTypes } from '../../src/tasks/index.js';
+import { CommandLine, type CommandResult } from '../support/command-line.js';
 import { CountingType } from '../support/counting-type.js';
 import { HttpApp, parseEvents, type Answer } from '../support/http-app.js';
 
@@ -114,6 +115,22 @@ describe('POST /v1/tasks (WIRE B2)', () => {
     expect((await cancel).body).toMatchObject({ status: 'cancelled', result: null });
     for (const { body } of tasks.slice(1)) await http.task(body.id, 'completed');
     expect(counting.begun.filter((step) => step.startsWith(first))).toEqual([]);
+  });
+
+  it('`lmsp tasks create` makes one of JSON that is given or comes in', async () => {
+    const lmsp = (parameters: string[], input = ''): Promise<CommandResult> =>
+      CommandLine.run(['tasks', 'create', 'test.count', '-o', 'json', ...parameters], {
+        dataDir: http.dataDir,
+        env: { LMSP_URL: http.url, LMSP_TOKEN: http.token },
+        input,
+      });
+    const made = await lmsp(['--input', '-', '--on-restart', 'resume'], '{"upTo": 2}\n');
+    expect([made.code, made.stderr]).toEqual([0, '']);
+    const task = JSON.parse(made.stdout) as { id: string; on_restart: string };
+    expect(task.on_restart).toBe('resume');
+    expect((await http.task(task.id, 'completed')).result).toEqual({ counted: 2 });
+    const wrong = await lmsp(['--input', '{upTo: 2}']);
+    expect([wrong.code, wrong.stdout]).toEqual([2, '']);
   });
 
   it('a page of its events is what its stream says', async () => {

@@ -106,7 +106,7 @@ async function printTasks(session: Session, list: List<TaskObject>): Promise<voi
   });
 }
 
-function printTask(session: Session, task: TaskObject): void {
+export function printTask(session: Session, task: TaskObject): void {
   const { time } = session.options;
   printObject(session, task, {
     task: task.id,
