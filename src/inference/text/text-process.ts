@@ -28,14 +28,14 @@ export class TextProcess {
     });
   }
 
-  /** Hands over a prompt; none may be under way. `done` is called with its result unless the process ends before. */
-  perform(job: TextJob, limitMs: number, done: (result: TextResult) => void): void {
+  /** Hands over prompts; none may be under way. `done` is called with their results unless the process ends before. */
+  perform(jobs: readonly TextJob[], limitMs: number, done: (results: readonly TextResult[]) => void): void {
     this.keepAlive(true);
-    this.child.once('message', (result) => {
+    this.child.once('message', (results) => {
       this.keepAlive(false);
-      done(result as TextResult);
+      done(results as TextResult[]);
     });
-    const message: ToTextWorker = { job, limitMs };
+    const message: ToTextWorker = { jobs, limitMs };
     if (this.child.connected) this.child.send(message, () => undefined);
   }
 

@@ -24,9 +24,10 @@ export interface ConstraintJob {
 
 export type TextJob = ChatJob | EncodeJob | DecodeJob | ConstraintJob;
 
-/** Message to a text worker; the next one follows after its result. */
+/** Message to a text worker; the next one follows after its results, one for each job in order. */
 export interface ToTextWorker {
-  job: TextJob;
+  jobs: readonly TextJob[];
+  /** For all of them together. */
   limitMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** Entry of a text worker, a child process: chat templates and tokenizing, one prompt at a time. */
+/** Entry of a text worker, a child process: chat templates and tokenizing, one message of prompts at a time. */
 import { createContext, Script } from 'node:vm';
 import { DomainError } from '../../errors/index.js';
 import { endWithParent } from '../process/end-with-parent.js';
@@ -34,16 +34,33 @@ function valueOf(model: ModelText, job: TextJob): TextValue {
   }
 }
 
-async function perform(job: TextJob, limitMs: number): Promise<TextResult> {
+async function perform(jobs: readonly TextJob[], limitMs: number): Promise<TextResult[]> {
+  const models = new Map<string, Promise<ModelText>>();
+  for (const { directory } of jobs) if (!models.has(directory)) models.set(directory, openModelText(directory));
+  const opened = await Promise.all(jobs.map(({ directory }) => models.get(directory)!.catch(failed)));
   try {
-    const model = await openModelText(job.directory);
-    return { value: within(limitMs, () => valueOf(model, job)) };
+    return within(limitMs, () => jobs.map((job, i) => resultOf(opened[i]!, job)));
   } catch (error) {
-    const { code, param } = error instanceof DomainError ? error : { code: 'server_error' as const, param: null };
-    return { error: { code, message: (error as Error).message, param } };
+    return jobs.map(() => failed(error));
   }
 }
 
-process.on('message', ({ job, limitMs }: ToTextWorker) => {
-  void perform(job, limitMs).then((result) => process.send?.(result, undefined, undefined, () => undefined));
+function resultOf(model: ModelText | Failure, job: TextJob): TextResult {
+  if ('error' in model) return model;
+  try {
+    return { value: valueOf(model, job) };
+  } catch (error) {
+    return failed(error);
+  }
+}
+
+type Failure = Extract<TextResult, { error: object }>;
+
+function failed(error: unknown): Failure {
+  const { code, param } = error instanceof DomainError ? error : { code: 'server_error' as const, param: null };
+  return { error: { code, message: (error as Error).message, param } };
+}
+
+process.on('message', ({ jobs, limitMs }: ToTextWorker) => {
+  void perform(jobs, limitMs).then((results) => process.send?.(results, undefined, undefined, () => undefined));
 });

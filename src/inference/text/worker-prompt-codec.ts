@@ -1,6 +1,7 @@
 import { DomainError, ServiceStopping } from '../../errors/index.js';
 import type { OutputConstraint } from '../output-constraint.js';
 import type { ChatMessage, ChatOptions, EncodedChat, PromptCodec, TextOptions } from '../prompt-codec.js';
+import { takeBatch, type WaitingPrompt } from './prompt-batch.js';
 import { TextProcess } from './text-process.js';
 import type { TextJob, TextResult, TextValue } from './text-protocol.js';
 
@@ -14,20 +15,21 @@ export interface WorkerPromptCodecOptions {
   entry?: string | URL;
 }
 
-interface Task {
-  job: TextJob;
+interface Task extends WaitingPrompt {
   settle: (outcome: TextResult | DomainError) => void;
 }
 
-/** A place for one worker; `task` is what it is busy with. */
+/** A place for one worker, and what it is busy with. */
 interface Seat {
   worker: TextProcess | null;
-  task: Task | null;
+  tasks: Task[];
+  timer?: NodeJS.Timeout;
 }
 
 /**
- * Prompts are rendered and tokenized by worker processes: a long one takes longer than the event loop may be held. One
- * that exceeds its time or memory loses its worker, and the next prompt gets a new one.
+ * Prompts are rendered and tokenized by worker processes: a long one takes longer than the event loop may be held. Short
+ * ones that came while a worker was busy go to it together. One that exceeds its time or memory loses its worker, and
+ * the next prompt gets a new one.
  */
 export class WorkerPromptCodec implements PromptCodec {
   private readonly seats: Seat[];
@@ -35,7 +37,7 @@ export class WorkerPromptCodec implements PromptCodec {
   private closed = false;
 
   constructor(private readonly options: WorkerPromptCodecOptions) {
-    this.seats = Array.from({ length: options.workers }, () => ({ worker: null, task: null }));
+    this.seats = Array.from({ length: options.workers }, () => ({ worker: null, tasks: [] }));
   }
 
   encodeChat(directory: string, messages: ChatMessage[], options: ChatOptions = {}): Promise<EncodedChat> {
@@ -75,37 +77,32 @@ export class WorkerPromptCodec implements PromptCodec {
         else if ('value' in outcome) resolve(outcome.value as V);
         else reject(new DomainError(outcome.error.code, outcome.error.message, { param: outcome.error.param }));
       };
-      this.waiting.push({ job, settle });
+      this.waiting.push({ job, alone: false, settle });
       this.dispatch();
     });
   }
 
   private dispatch(): void {
-    for (const seat of this.seats) {
-      if (seat.task !== null) continue;
-      const task = this.waiting.shift();
-      if (task === undefined) return;
-      this.start(seat, task);
+    if (this.closed) return;
+    const idle = this.seats.filter(({ tasks }) => tasks.length === 0);
+    for (const [i, seat] of idle.entries()) {
+      if (this.waiting.length > 0) this.start(seat, takeBatch(this.waiting, idle.length - i));
     }
   }
 
-  private start(seat: Seat, { job, settle }: Task): void {
+  private start(seat: Seat, tasks: Task[]): void {
     const { timeoutMs } = this.options;
     const tooLong = (): void =>
       this.leave(seat, new DomainError('server_error', `the prompt took longer than ${timeoutMs} ms to read`));
-    const timer = setTimeout(tooLong, timeoutMs);
-    seat.task = {
-      job,
-      settle: (outcome) => {
-        clearTimeout(timer);
-        seat.task = null;
-        settle(outcome);
-        if (!this.closed) this.dispatch();
-      },
-    };
+    seat.tasks = tasks;
+    seat.timer = setTimeout(tooLong, timeoutMs);
     seat.worker ??= this.spawn(seat);
+    const jobs = tasks.map(({ job }) => job);
     // The worker's own limit only matters when this process is gone; it must never come first.
-    seat.worker.perform(job, 2 * timeoutMs, seat.task.settle);
+    seat.worker.perform(jobs, 2 * timeoutMs, (results) => {
+      this.vacate(seat).forEach((task, i) => task.settle(results[i]!));
+      this.dispatch();
+    });
   }
 
   private spawn(seat: Seat): TextProcess {
@@ -117,11 +114,19 @@ export class WorkerPromptCodec implements PromptCodec {
     return worker;
   }
 
-  /** The worker is given up, and with it the task it may have. */
+  /** The worker is given up, and with it the prompt it has; of several, the one to blame shows when each is alone. */
   private leave(seat: Seat, error: DomainError): void {
-    const { worker, task } = seat;
+    const { worker } = seat;
     seat.worker = null;
     worker?.kill();
-    task?.settle(error);
+    const tasks = this.vacate(seat);
+    if (tasks.length > 1 && !this.closed) this.waiting.unshift(...tasks.map((task) => ({ ...task, alone: true })));
+    else for (const task of tasks) task.settle(error);
+    this.dispatch();
+  }
+
+  private vacate(seat: Seat): Task[] {
+    clearTimeout(seat.timer);
+    return seat.tasks.splice(0);
   }
 }
