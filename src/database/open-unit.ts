@@ -6,6 +6,7 @@ import {
   TransactionEnded,
   UnawaitedStatement,
 } from './database.errors.js';
+import type { QueuedDatabase } from './queued-database.js';
 import { Statement } from './statement.js';
 import { sqliteCode } from './storage-fault.js';
 import type { SqlParameters, Tx } from './tx.js';
@@ -25,11 +26,6 @@ const CONTROL = /^\s*(begin|commit|end|rollback|savepoint|release)\b/i;
 /** Sends a statement to the connection with the permit of the unit. */
 export type Send = <T>(statement: () => Promise<T>) => Promise<T>;
 
-/** What an INSERT, UPDATE or DELETE gives when TypeORM is asked for the structured result. */
-interface StructuredResult {
-  affected?: number;
-}
-
 /** One unit while it is open: its `tx`, the statements in flight, and what must be known at its end. */
 export class OpenUnit {
   readonly tx: Tx;
@@ -42,6 +38,7 @@ export class OpenUnit {
 
   constructor(
     private readonly runner: QueryRunner,
+    private readonly connection: QueuedDatabase,
     private readonly send: Send,
   ) {
     this.tx = this.createTx();
@@ -89,13 +86,16 @@ export class OpenUnit {
     const watchedManager = watched<EntityManager>(manager, (use, outcome) => this.handOut(use, outcome));
     return {
       query: <R>(sql: string, parameters: SqlParameters = []) =>
-        this.handOut(sql, runner.query(sql, [...parameters]) as Promise<R[]>),
+        this.handOut(
+          sql,
+          this.sendStatement(sql, () => this.connection.send<R>('all', sql, parameters)).then(({ rows }) => rows),
+        ),
       execute: (sql, parameters = []) =>
         this.handOut(
           sql,
-          runner
-            .query(sql, [...parameters], true)
-            .then((result: StructuredResult) => ({ affected: result.affected ?? 0 })),
+          this.sendStatement(sql, () => this.connection.send('run', sql, parameters)).then(({ affected }) => ({
+            affected,
+          })),
         ),
       manager: watchedManager,
       afterCommit: (callback) => this.remember(this.committed, callback, 'afterCommit'),
@@ -109,7 +109,7 @@ export class OpenUnit {
     const own = {
       isTransactionActive: true,
       query: (sql: string, parameters?: unknown[], structured?: boolean) =>
-        this.sendStatement(sql, parameters, structured),
+        this.sendStatement(sql, () => this.runner.query(sql, parameters, structured as true)),
       startTransaction: refuse('startTransaction'),
       commitTransaction: refuse('commitTransaction'),
       rollbackTransaction: refuse('rollbackTransaction'),
@@ -118,11 +118,11 @@ export class OpenUnit {
     return Object.assign(Object.create(this.runner) as QueryRunner, own);
   }
 
-  private sendStatement(sql: string, parameters?: unknown[], structured?: boolean): Promise<unknown> {
+  private sendStatement<T>(sql: string, statement: () => Promise<T>): Promise<T> {
     if (this.sealed) return Promise.reject(new TransactionEnded(sql));
     if (this.failure) return Promise.reject(this.failure);
     if (CONTROL.test(sql)) return Promise.reject(new TransactionControl(sql));
-    const outcome = this.send(() => this.runner.query(sql, parameters, structured as true)).catch((error: Error) => {
+    const outcome = this.send(statement).catch((error: Error) => {
       this.noteFailure(error);
       throw error;
     });

@@ -1,4 +1,5 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import type { QueuedDatabase } from './queued-database.js';
 import type { SqlParameters } from './tx.js';
 
 /**
@@ -6,10 +7,14 @@ import type { SqlParameters } from './tx.js';
  * write depends on is read inside its unit instead (HOUSE 4.7).
  */
 export class StoreReader {
-  constructor(private readonly source: DataSource) {}
+  constructor(
+    private readonly source: DataSource,
+    private readonly connection: QueuedDatabase,
+  ) {}
 
-  query<R>(sql: string, parameters: SqlParameters = []): Promise<R[]> {
-    return this.source.query<R[]>(sql, [...parameters]);
+  async query<R>(sql: string, parameters: SqlParameters = []): Promise<R[]> {
+    const { rows } = await this.connection.send<R>('all', sql, parameters);
+    return rows;
   }
 
   get manager(): EntityManager {

@@ -6,6 +6,7 @@ import { StoreUnusable, upgradeRefused } from './database.errors.js';
 import { migrateExtensions, type ExtensionMigrations } from './extension-migrations.js';
 import { InstanceLock } from './instance-lock.js';
 import { ensurePrivateDirectory, sizeOf } from './private-files.js';
+import type { QueuedDatabase } from './queued-database.js';
 import { SilentLogger } from './silent-logger.js';
 import { isBehind, MIGRATIONS_TABLE, pendingOfExtensions, prepareStoreFile, quickCheck } from './store-file.js';
 import { setWriterPragmas, wrongPragmas } from './store-pragmas.js';
@@ -73,7 +74,7 @@ export class Store {
     private readonly sources: OpenSources,
     private readonly lock: InstanceLock,
   ) {
-    this.reader = new StoreReader(sources.reader);
+    this.reader = new StoreReader(sources.reader, connectionOf(sources.reader));
     this.upgrade = sources.upgrade;
   }
 
@@ -148,7 +149,7 @@ async function openSources(file: string, options: StoreOptions): Promise<OpenSou
     const upgrade = copy === null ? null : { copy, migrations, durationMs: performance.now() - since };
     const reader = readerSource(file, options);
     opened.push(reader);
-    await connect(reader);
+    await reader.initialize();
     return { writer, reader, upgrade };
   } catch (error) {
     for (const source of opened.reverse()) if (source.isInitialized) await source.destroy();
@@ -158,7 +159,7 @@ async function openSources(file: string, options: StoreOptions): Promise<OpenSou
 
 /** Connects, migrates and checks; the guard is not up yet. Resolves with the names of the migrations that ran. */
 async function boot(writer: DataSource, file: string, copy: string | null, options: StoreOptions): Promise<string[]> {
-  await connect(writer);
+  await writer.initialize();
   const migrations = await migrate(writer, file, copy);
   const query = (sql: string) => writer.query<Array<Record<string, unknown>>>(sql);
   await setWriterPragmas(query);
@@ -215,17 +216,7 @@ function readerSource(file: string, options: StoreOptions): DataSource {
   return new DataSource({ ...commonOptions(file, options), driver: quietDriver, flags: sqlite3.OPEN_READONLY });
 }
 
-/**
- * One statement at a time reaches SQLite. Several on one connection would wait for each other on its mutex, each in a
- * thread of the pool, and so would the event loop itself: sqlite3 finalises a finished statement there, which needs
- * the mutex that the next one holds for as long as it runs.
- */
-async function connect(source: DataSource): Promise<void> {
-  await source.initialize();
-  connectionOf<sqlite3.Database>(source).serialize();
-}
-
-function connectionOf<D extends sqlite3.Database>(source: DataSource): D {
+function connectionOf<D extends QueuedDatabase>(source: DataSource): D {
   return (source.driver as unknown as { databaseConnection: D }).databaseConnection;
 }
 

@@ -197,7 +197,7 @@ export class UnitOfWork {
   }
 
   private openUnit(): OpenUnit {
-    const unit: OpenUnit = new OpenUnit(this.runner, (send) => this.sending(unit, send));
+    const unit: OpenUnit = new OpenUnit(this.runner, this.database, (send) => this.sending(unit, send));
     return unit;
   }
 
@@ -267,7 +267,8 @@ export class UnitOfWork {
     return scopes.run({ units: this, unit, sending: true }, send);
   }
 
-  private control(unit: OpenUnit, sql: string): Promise<unknown> {
-    return this.sending(unit, () => this.runner.query(sql));
+  private async control(unit: OpenUnit, sql: string): Promise<unknown[]> {
+    const { rows } = await this.sending(unit, () => this.database.send('all', sql, []));
+    return rows;
   }
 }

@@ -1,5 +1,6 @@
 import sqlite3 from 'sqlite3';
 import { WriteOutsideUnit } from './database.errors.js';
+import { QueuedDatabase } from './queued-database.js';
 
 type Admits = () => boolean;
 
@@ -7,7 +8,7 @@ type Admits = () => boolean;
  * The writing connection. TypeORM has exactly one, and a statement that reaches it outside a unit joins whichever
  * transaction is open and shares its fate (HOUSE 4): once guarded, the connection refuses such statements itself.
  */
-export class GuardedDatabase extends sqlite3.Database {
+export class GuardedDatabase extends QueuedDatabase {
   private admits: Admits | undefined;
 
   /** From now on only statements for which `admits` holds at the moment they are sent; before, at boot, all pass. */
@@ -50,9 +51,13 @@ export class GuardedDatabase extends sqlite3.Database {
   }
 }
 
-/** The sqlite3 package as TypeORM's `driver` option, which calls `verbose`: that would trace every statement. */
+/**
+ * The sqlite3 package as TypeORM's `driver` option, with one statement at a time. TypeORM calls `verbose`: that would
+ * trace every statement.
+ */
 export const quietDriver = {
   ...sqlite3,
+  Database: QueuedDatabase,
   verbose(): unknown {
     return this;
   },

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
-import { StoreReader, UnitOfWork } from '../database/index.js';
+import { JointReads, StoreReader, UnitOfWork } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import { computationOf } from './computation.js';
@@ -25,6 +25,7 @@ import { changes, judge, type VerdictOccasion } from './verdict.js';
 export class ModelCatalogue {
   /** As read last: whether a model may be loaded is decided without a look into the store. */
   private readonly known = new Map<string, ModelRecord>();
+  private readonly lookups = new JointReads<ModelRecord | null>();
   private lookAgain: (modelId: string) => Promise<void> = () => Promise.resolve();
 
   constructor(
@@ -52,7 +53,11 @@ export class ModelCatalogue {
   }
 
   /** By id, else by alias; null if there is none. */
-  async find(name: string): Promise<ModelRecord | null> {
+  find(name: string): Promise<ModelRecord | null> {
+    return this.lookups.get(name, () => this.lookUp(name));
+  }
+
+  private async lookUp(name: string): Promise<ModelRecord | null> {
     const record = await selectModel(this.reader, name);
     if (record !== null) return this.remember(record);
     const models = await this.list();
