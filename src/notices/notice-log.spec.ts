@@ -38,6 +38,7 @@ const request: NoticeTypes['http.request'] = {
 
 const transition: NoticeTypes['task.transition'] = {
   task_id: 'task_1',
+  client_id: 'cli_1',
   type: 'response',
   model: 'pocket',
   background: true,

@@ -82,6 +82,7 @@ export interface NoticeTypes {
   /** One row of the transition table took place. */
   'task.transition': {
     task_id: string;
+    client_id: string;
     type: string;
     model: string | null;
     background: boolean;

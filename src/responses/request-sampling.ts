@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { DomainError } from '../errors/index.js';
 import type { SamplingParameters } from '../inference/index.js';
 import type { GenerationDefaults } from '../models/index.js';
@@ -55,9 +54,9 @@ function logitBiasOf(
   return (given ?? {}) as Record<string, number>;
 }
 
-/** A seed for a request that names none: 53 random bits, every integer that JSON carries exactly. */
+/** A seed for a request that names none, any integer that JSON carries exactly. No secret: the response tells it. */
 export function randomSeed(): number {
-  return Number(randomBytes(8).readBigUInt64BE() >> 11n);
+  return Math.floor(Math.random() * 2 ** 53);
 }
 
 function refused(param: string, rule: string): DomainError {

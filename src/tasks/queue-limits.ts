@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '../config/index.js';
 import type { Tx } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
-import { TaskQueries } from './task-queries.js';
+import { QueueCounts } from './queue-counts.js';
 
 const RETRY_SECONDS = 5;
 
@@ -13,13 +13,13 @@ export type QueuePlaces = (clientId: string) => DomainError | null;
 @Injectable()
 export class QueueLimits {
   constructor(
-    private readonly queries: TaskQueries,
+    private readonly counts: QueueCounts,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /** For one unit: counted inside it, so that creates at the same moment cannot all be the last. */
   async open(tx: Tx): Promise<QueuePlaces> {
-    const waiting = await this.queries.queuedByClient(tx);
+    const waiting = await this.counts.byClient(tx);
     let total = [...waiting.values()].reduce((sum, count) => sum + count, 0);
     const { maxQueuedTasks, maxQueuedTasksPerClient } = this.config;
     return (clientId) => {

@@ -41,6 +41,11 @@ const QUEUED = `status = 'queued'`;
 const UNOWNED = `status = 'running' and owner is null`;
 const SUSPECT = `suspect > 0 and finished_at is null and (${QUEUED} or (${UNOWNED}))`;
 
+/** Tasks in a state, for the parameters type, model and ids to pass over. */
+function ofLane(state: string): string {
+  return `from tasks where ${state} and type = ?1 and model is ?2 and id not in (select value from json_each(?3))`;
+}
+
 /** One task cannot be claimed: its row is damaged. The others of the unit are not to blame. */
 class Unclaimable extends Error {
   constructor(
@@ -75,8 +80,7 @@ export class TaskClaims {
     const handler = this.handlers.find(type);
     if (handler === null || runs.suspectRuns(type, model)) return;
     await this.units.requireRoom();
-    const waiting = await this.waiting(this.reader, type, model, runs, LARGEST_CLAIM);
-    const seats = this.seats(handler, model, waiting.length);
+    const seats = this.seats(handler, model, await this.countWaiting(type, model, runs));
     if (seats instanceof DomainError) return this.refuseForeground(type, model, seats.toBody());
     let used = 0;
     try {
@@ -171,7 +175,7 @@ export class TaskClaims {
     runs: ClaimRegister,
     limit: number,
   ): Promise<Task[]> {
-    const passed = JSON.stringify([...this.setAside, ...runs.taskIds()]);
+    const passed = this.passed(runs);
     const select = async (state: string, count: number, order = 'position'): Promise<Task[]> => {
       const rows = await from.query<TaskRow>(
         `select * from tasks where ${state} and type = ? and model is ?
@@ -185,6 +189,21 @@ export class TaskClaims {
     if (suspects.length > 0) return suspects;
     const unowned = await select(UNOWNED, limit);
     return [...unowned, ...(await this.turns.next(from, { type, model }, passed, limit - unowned.length))];
+  }
+
+  /** How many seats the lane can use: every wake asks, most of them in vain, so no task is read for it. */
+  private async countWaiting(type: string, model: string | null, runs: ClaimRegister): Promise<number> {
+    const [row] = await this.reader.query<{ waiting: number }>(
+      `select case when exists (select 1 ${ofLane(SUSPECT)}) then 1 else
+         (select count(*) from (select 1 ${ofLane(UNOWNED)} limit ${LARGEST_CLAIM})) +
+         (select count(*) from (select 1 ${ofLane(QUEUED)} limit ${LARGEST_CLAIM})) end as waiting`,
+      [type, model, this.passed(runs)],
+    );
+    return Math.min(row?.waiting ?? 0, LARGEST_CLAIM);
+  }
+
+  private passed(runs: ClaimRegister): string {
+    return JSON.stringify([...this.setAside, ...runs.taskIds()]);
   }
 
   private seats(handler: TaskHandler, model: string | null, wanted: number): Seat[] | DomainError {

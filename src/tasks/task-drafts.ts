@@ -1,7 +1,7 @@
 import type { Tx } from '../database/index.js';
 import type { KeyedRequest } from '../http/index.js';
 import { TASK_TRANSITIONS, type OnRestart } from './task-transitions.js';
-import { taskFromRow, type JsonObject, type Task, type TaskRow } from './task.js';
+import type { JsonObject, Task } from './task.js';
 
 /** A task to be created (row 1). */
 export interface TaskDraft {
@@ -37,16 +37,48 @@ export async function insertTasks(tx: Tx, drafts: TaskDraft[], now: number): Pro
     metadata: JSON.stringify(draft.metadata),
   }));
   const last = TASK_TRANSITIONS.enqueue.events.length - 1;
-  // With a leading "with" the driver answers with rows (STACK 4).
-  const inserted = await tx.query<TaskRow>(
+  const inserted = await tx.query<{ position: number; id: string }>(
     `with draft as (select value, key from json_each(?))
      insert into tasks (id, type, client_id, response_id, model, status, on_restart, background, attempt, interruptions,
        max_interruptions, start_count, owner, suspect, last_sequence_number, input, metadata, created_at, updated_at)
      select value->>'id', value->>'type', value->>'client', value->>'response', value->>'model', 'queued',
        value->>'policy', value->>'background', 0, 0, value->>'interruptions', 0, null, 0, ?, value->>'input',
        value->>'metadata', ?, ?
-     from draft order by key returning *`,
+     from draft order by key returning position, id`,
     [JSON.stringify(rows), last, now, now],
   );
-  return inserted.map(taskFromRow);
+  const positions = new Map(inserted.map(({ id, position }) => [id, position]));
+  return drafts.map((draft) => newTask(draft, positions.get(draft.id)!, last, now));
+}
+
+/** As its row has it: to read all of it back would cost more than to write it. */
+function newTask(draft: TaskDraft, position: number, lastSequenceNumber: number, now: number): Task {
+  return {
+    position,
+    id: draft.id,
+    type: draft.type,
+    clientId: draft.clientId,
+    responseId: draft.responseId,
+    model: draft.model,
+    status: TASK_TRANSITIONS.enqueue.to,
+    onRestart: draft.onRestart,
+    background: draft.background,
+    attempt: 0,
+    interruptions: 0,
+    maxInterruptions: draft.maxInterruptions,
+    startCount: 0,
+    owner: null,
+    suspicion: 0,
+    lastSequenceNumber,
+    input: draft.input,
+    result: null,
+    error: null,
+    metadata: draft.metadata,
+    createdAt: now,
+    updatedAt: now,
+    startedAt: null,
+    finishedAt: null,
+    cancelRequestedAt: null,
+    eventsExpiredAt: null,
+  };
 }

@@ -8,7 +8,7 @@ import { insertTasks, type TaskDraft } from './task-drafts.js';
 import { TaskHandlers, type TaskChange, type UnusableSnapshot } from './task-handlers.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskNews } from './task-news.js';
-import { eventJson, type StoredEvent } from './task-log.js';
+import { eventJson, firstEventsJson, type StoredEvent } from './task-log.js';
 import {
   isTerminal,
   TASK_TRANSITIONS,
@@ -52,13 +52,9 @@ export class TaskLifecycleService {
     const now = Date.now();
     const tasks = await insertTasks(tx, drafts, now);
     const events = drafts.flatMap((draft, at) => {
-      const view = viewOf(draft, tasks[at]);
-      return TASK_TRANSITIONS.enqueue.events.map((type, i) => ({
-        taskId: draft.id,
-        sequenceNumber: i,
-        type,
-        payload: eventJson(type, i, view),
-      }));
+      const types = TASK_TRANSITIONS.enqueue.events;
+      const payloads = firstEventsJson(types, viewOf(draft, tasks[at]));
+      return types.map((type, i) => ({ taskId: draft.id, sequenceNumber: i, type, payload: payloads[i]! }));
     });
     await insertEvents(tx, events, now);
     await this.keys.bind(tx, drafts, now);

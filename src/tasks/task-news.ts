@@ -35,6 +35,7 @@ export class TaskNews {
     const { from, events, raisesAttempt }: Transition = TASK_TRANSITIONS[command];
     this.notices.emit('task.transition', {
       task_id: task.id,
+      client_id: task.clientId,
       type: task.type,
       model: task.model,
       background: task.background,

@@ -14,6 +14,7 @@ import { TaskUnits } from './hooks/task-units.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 import { KeyRetention } from './key-retention.js';
 import { OwnerSweep } from './owner-sweep.js';
+import { QueueCounts } from './queue-counts.js';
 import { RevokedWork } from './revoked-work.js';
 import { RunnerLoss } from './runner-loss.js';
 import { TaskCancellation } from './task-cancellation.js';
@@ -81,6 +82,7 @@ export class TasksModule {
         EventFeed,
         KeyRetention,
         OwnerSweep,
+        QueueCounts,
         RunnerLoss,
         TaskAcceptance,
         TaskClaims,

@@ -21,6 +21,7 @@ const scrape = () => scrapeOf(app);
 
 const transition: NoticeTypes['task.transition'] = {
   task_id: 'task_1',
+  client_id: 'cli_1',
   type: 'response',
   model: 'pocket',
   background: true,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { QueueCounts } from '../../../src/tasks/queue-counts.js';
 import type { Task } from '../../../src/tasks/task.js';
 import { insertClient } from '../../support/store.js';
 import { TaskLab } from '../../support/task-lab.js';
@@ -57,6 +58,27 @@ describe('task queries', () => {
   it('counts what waits of each client, inside the unit that is about to add to it', async () => {
     const counts = await lab.write((tx) => lab.queries.queuedByClient(tx));
     expect(Object.fromEntries(counts)).toEqual({ cli_test: 3, cli_other: 1 });
+  });
+
+  it('keeps these counts by what commits, and by nothing that is rolled back', async () => {
+    const kept = new QueueCounts(lab.queries, lab.notices);
+    const both = async (): Promise<object[]> =>
+      lab.write(async (tx) => [await kept.byClient(tx), await lab.queries.queuedByClient(tx)].map(Object.fromEntries));
+    const equal = async (): Promise<void> => {
+      const [counted, inStore] = await both();
+      expect(counted).toEqual(inStore);
+    };
+    await equal();
+    const added = await lab.bring('queued', { clientId: 'cli_other' });
+    await equal();
+    await lab.write((tx) => lab.lifecycle.cancelQueued(tx, added.id));
+    await equal();
+    const failing = lab.write(async (tx) => {
+      await lab.lifecycle.start(tx, tasks[1]!.id, 'run_1');
+      throw new Error('rolled back');
+    });
+    await expect(failing).rejects.toThrow('rolled back');
+    await equal();
   });
 
   it('WIRE B4: the queue position counts the tasks ahead in the same lane, at most; null when not queued', async () => {
