@@ -12,7 +12,7 @@ const MIXTURES = {
 };
 
 export default async function recovery(sizes) {
-  const counts = (sizes.length > 0 ? sizes : ['0', '1000', '10000', '100000']).map(Number);
+  const counts = (sizes.length > 0 ? sizes : ['10000', '100000']).map(Number);
   const figures = [];
   for (const mixture of Object.keys(MIXTURES)) {
     for (const count of counts) {
@@ -20,7 +20,20 @@ export default async function recovery(sizes) {
       console.log(JSON.stringify(figures.at(-1)));
     }
   }
-  return { figures };
+  console.table(figures.map(({ statuses, ...figure }) => figure));
+  return { growth: growthOf(figures), figures };
+}
+
+/** Of each mixture: how many times the tasks and how many times the recovery, from the smallest to the largest. */
+function growthOf(figures) {
+  return Object.fromEntries(
+    Object.keys(MIXTURES).map((mixture) => {
+      const of = figures.filter((figure) => figure.mixture === mixture);
+      const [first, last] = [of[0], of.at(-1)];
+      const times = { tasks: last.leftovers / first.leftovers, recovery: last.recovery_s / first.recovery_s };
+      return [mixture, { ...times, ready_s: last.ready_s }];
+    }),
+  );
 }
 
 async function measure(mixture, count) {

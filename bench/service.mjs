@@ -16,11 +16,18 @@ const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
  * `connections` sockets; `startup` tells the milliseconds from the spawn to the open port and to readiness; `log` hears
  * the lines of the service's log.
  */
-export async function startService({ env = {}, connections = 64, dataDir: kept, log } = {}) {
+export async function startService({
+  env = {},
+  connections = 64,
+  dataDir: kept,
+  log,
+  main = MAIN,
+  execArgv = [],
+} = {}) {
   const dataDir = kept ?? (await mkdtemp(join(tmpdir(), 'lmsp-bench-')));
   await rm(join(dataDir, 'service.json'), { force: true });
   const began = performance.now();
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [...execArgv, main], {
     env: {
       ...process.env,
       UV_THREADPOOL_SIZE: '8',
@@ -44,10 +51,11 @@ export async function startService({ env = {}, connections = 64, dataDir: kept, 
   const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
 
   /** Resolves with `{ status, body }`; the body is text. */
-  function call(method, path, body) {
+  function call(method, path, body, others = {}) {
     return new Promise((resolve, reject) => {
       const payload = body === undefined ? undefined : JSON.stringify(body);
       const headers = {
+        ...others,
         authorization: `Bearer ${token}`,
         ...(payload && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }),
       };
@@ -106,4 +114,14 @@ export async function inParallel(count, width, work) {
 export function percentile(values, p) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * p) / 100))] ?? 0;
+}
+
+/** The lower middle one of an even number. */
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) / 2)];
+}
+
+export function rounded(value, digits) {
+  return Number(value.toFixed(digits));
 }
