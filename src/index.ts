@@ -55,7 +55,7 @@ export {
   type Identity,
   type Scope,
 } from './clients/index.js';
-export { bodyOf, Rule } from './http/index.js';
+export { bodyOf, Nested, Rule } from './http/index.js';
 export { DescribeRoute, Meaning, type AnswerDescription, type RouteDescription, type Schema } from './openapi/index.js';
 
 export type {
