@@ -67,14 +67,18 @@ export class TaskJournal {
     return stored;
   }
 
-  /** Writes the task's waiting steps into a transition's unit, before its event. */
+  /**
+   * Writes the task's waiting steps into a transition's unit, before its event. StepWriteFailed: what one of them writes
+   * failed, and its task's steps are refused from now on; the unit has to be tried again, without them.
+   */
   async flushInto(tx: Tx, taskId: string): Promise<void> {
     const waiting = this.batcher.take(tx, ({ claim }) => claim.taskId === taskId);
     if (waiting.length === 0) return;
-    const outcomes = await this.write(
-      tx,
-      waiting.map(({ input }) => input),
-    );
+    const steps = waiting.map(({ input }) => input);
+    const outcomes = await this.write(tx, steps).catch((error: unknown) => {
+      if (error instanceof StepWriteFailed) this.refuse(taskId, error);
+      throw error;
+    });
     tx.afterCommit(() => {
       waiting.forEach(({ resolve, reject }, i) => {
         try {

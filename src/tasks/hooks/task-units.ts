@@ -2,9 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { UnitOfWork, type Tx } from '../../database/index.js';
 import { Notices } from '../../notices/index.js';
 import type { TaskCommand } from '../task-transitions.js';
+import { StepWriteFailed } from '../tasks.errors.js';
 import { Excuses, RecordingRound, type RecorderFailure } from './recording-round.js';
 import { FAILED_IN_PLACE, TaskHooks } from './task-hooks.js';
 import { TaskRecorders } from './task-recorders.js';
+
+type Purpose = Parameters<UnitOfWork['run']>[1];
 
 /** Tries of a unit with all recorders. */
 const TRIES = 3;
@@ -17,7 +20,8 @@ export type RecorderOutcome = (typeof RECORDER_OUTCOMES)[number];
  * Units of work for whoever makes transitions (HOUSE 3.5): as UnitOfWork, and a recorder that throws rolls the unit back.
  * It is tried three times; from then on, whatever a recorder fails at again is done without that recorder or, where it
  * is not the end of a task, not done. So `work` may be called more than once: what it leaves in memory, it takes back with
- * `afterRollback`. Without recorders it is UnitOfWork itself.
+ * `afterRollback`. The same holds where a step that waits for a transition cannot be written. Without recorders it is
+ * UnitOfWork itself.
  */
 @Injectable()
 export class TaskUnits implements Pick<UnitOfWork, 'run' | 'requireRoom'> {
@@ -32,7 +36,18 @@ export class TaskUnits implements Pick<UnitOfWork, 'run' | 'requireRoom'> {
     return this.units.requireRoom();
   }
 
-  async run<T>(work: (tx: Tx) => Promise<T>, purpose?: Parameters<UnitOfWork['run']>[1]): Promise<T> {
+  async run<T>(work: (tx: Tx) => Promise<T>, purpose?: Purpose): Promise<T> {
+    for (;;) {
+      try {
+        return await this.runRecorded(work, purpose);
+      } catch (error) {
+        // The journal has refused that step by now, so the next try goes on without it, and there is an end.
+        if (!(error instanceof StepWriteFailed)) throw error;
+      }
+    }
+  }
+
+  private async runRecorded<T>(work: (tx: Tx) => Promise<T>, purpose?: Purpose): Promise<T> {
     if (this.recorders.isEmpty) return this.units.run(work, purpose);
     const excuses = new Excuses();
     for (let tries = 1; ; tries += 1) {

@@ -4,6 +4,7 @@ import { DomainError } from '../../../src/errors/index.js';
 import type { JsonObject, Task, TypedTaskRun } from '../../../src/tasks/index.js';
 import { CountingType, type Count, type CountInput } from '../../support/counting-type.js';
 import { TypeLab } from '../../support/type-lab.js';
+import { waitFor } from '../../support/wait-for.js';
 
 type Run = TypedTaskRun<CountInput, Count>;
 
@@ -111,6 +112,31 @@ describe('what a step saves', () => {
       [1, 2],
       [1, 2, 3, 4, 5],
     ]);
+  });
+
+  it('a cancel that meets a step whose write fails goes through at once, without the step', async () => {
+    let goOn = (): void => undefined;
+    let free = (): void => undefined;
+    const told = new Promise<void>((resolve) => (goOn = resolve));
+    const freed = new Promise<void>((resolve) => (free = resolve));
+    scripted.script = async (run) => {
+      await run.save({ done: 1 }, counted(1));
+      await told;
+      await run.save({ done: 2 }, counted(2), () => Promise.reject(new Error('no')));
+      return null;
+    };
+    const { id } = await types.create(1);
+    await waitFor('the first step', async () => (await types.counted(id)).length === 1);
+    const busy = types.lab.write(() => freed);
+    const cancelled = types.lab.cancellation.cancel(id);
+    goOn();
+    await new Promise(setImmediate);
+    free();
+    await busy;
+    expect((await cancelled).status).toMatch(/^cancel/);
+    expect((await types.ended(id)).status).toBe('cancelled');
+    expect(await types.counted(id)).toEqual([1]);
+    expect(await types.lab.faults()).toEqual([]);
   });
 
   it.each([
