@@ -21,7 +21,8 @@ interface ShownTask {
 let service: ServiceProcess;
 let handles: number;
 beforeAll(async () => {
-  service = await ServiceProcess.start({ env: { LMSP_THREADS: '1' } });
+  // The long prompt comes more than once, and is to take its time each time.
+  service = await ServiceProcess.start({ env: { LMSP_THREADS: '1', LMSP_PREFIX_CACHE_BYTES: '0' } });
   // The model, the workers and the pages of the store are open from now on.
   await (await stream({ background: false, prompt: 'short' }, port())).ends();
   handles = await handlesOf(service);
