@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
 /** Niceness: enough for the service to be served first, too little to be starved by other programs. */
-const PRIORITY = 5;
+const PRIORITY = 2;
 
 /**
  * Called by every child process of the service that computes, before it makes threads: they inherit it. The processor
