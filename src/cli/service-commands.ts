@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import type { NewExtensionOptions } from './commands/new-extension.js';
 import type { ServeOptions } from './commands/serve.js';
 import type { StatusOptions } from './commands/status.js';
 import type { StopOptions } from './commands/stop.js';
@@ -29,6 +30,7 @@ export function addServiceCommands(program: Command): void {
 
   addOperation(program);
   addConfig(program);
+  addExtension(program);
 }
 
 function addOperation(program: Command): void {
@@ -62,4 +64,13 @@ function addConfig(program: Command): void {
     config.command('check').description('whether it would start'),
     async () => (await load()).checkConfig,
   );
+}
+
+function addExtension(program: Command): void {
+  const extension = program.command('extension').description('parts of the service that somebody else writes: new');
+  const make = extension
+    .command('new <name>')
+    .description('make a package to begin with')
+    .option('--dir <path>', 'folder of the package, NAME if not said otherwise');
+  works<[string, NewExtensionOptions]>(make, async () => (await import('./commands/new-extension.js')).newExtension);
 }

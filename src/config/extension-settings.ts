@@ -5,6 +5,16 @@ import type { Setting } from './setting.js';
 /** What the variables of all extensions begin with. */
 export const EXTENSION_PREFIX = 'LMSP_EXT_';
 
+const EXTENSION_NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
+const LONGEST_NAME = 40;
+
+/** In words. */
+export const extensionNameRule = `words of a-z and 0-9 with hyphens between, ${LONGEST_NAME} characters at most`;
+
+export function isExtensionName(name: string): boolean {
+  return EXTENSION_NAME.test(name) && name.length <= LONGEST_NAME;
+}
+
 /** Settings by name: parser, default, meaning. */
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
 

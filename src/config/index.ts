@@ -4,8 +4,10 @@ export { configWarnings } from './config-warnings.js';
 export { describeSettings, type DescribedSetting } from './describe-settings.js';
 export { ConfigInvalid, type ConfigProblem } from './config.errors.js';
 export {
+  extensionNameRule,
   extensionSettings,
   extensionVariable,
+  isExtensionName,
   type DeclaredSettings,
   type SettingTable,
   type SettingValues,

@@ -1,11 +1,10 @@
 import semver from 'semver';
 import { isScopeName } from '../clients/index.js';
+import { extensionNameRule, isExtensionName } from '../config/index.js';
 import { StartRefused } from '../errors/index.js';
 import type { Extension } from '../extension.js';
 import { claimsOf, SERVICE, tableOf, tablePrefix, type Claim } from './claims.js';
 
-const NAME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
-const LONGEST_NAME = 40;
 const MIGRATION = /^[A-Za-z_$][\w$]*\d{13}$/;
 
 /**
@@ -28,9 +27,7 @@ export function refusedExtension({ name, version }: Pick<Extension, 'name' | 've
 function badNames(extension: Extension): string[] {
   const { name, version, entities = [], migrations = [], scopes = {} } = extension;
   const problems: string[] = [];
-  if (!NAME.test(name) || name.length > LONGEST_NAME) {
-    problems.push(`its name must be words of a-z and 0-9 with hyphens between, ${LONGEST_NAME} characters at most`);
-  }
+  if (!isExtensionName(name)) problems.push(`its name must be ${extensionNameRule}`);
   if (semver.valid(version) === null) problems.push('its version is no semantic version');
   for (const entity of entities) problems.push(...badEntity(name, entity));
   for (const migration of migrations) {

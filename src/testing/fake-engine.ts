@@ -1,24 +1,3 @@
-/**
- * An engine without a model: generations follow a script. It runs the product's own scheduler, sampler, text assembler
- * and supervisor in this process; only the model (and the process around it) is a double. What it shares with the real
- * engine is checked by the contract suite (test/contract).
- *
- *   const engine = new FakeEngine({ tokens: () => ['Hel', 'lo', Uint8Array.of(0xf0, 0x9f), END] });
- *
- * - `tokens(request)`: one piece = one token. The script's end is the end token, as is END; BROKEN makes that one
- *   generation fail; an endless generator runs to its limit. Sampling parameters do not change the script.
- * - `stepDelayMs`: time per turn (a turn gives every decoding row one token, or takes in 128 prompt tokens).
- * - `pause()`: awaited before each turn instead of that time, e.g. for pauses counted in turns of the event loop.
- * - `hold('steps')` stops between turns: cancels still work. `step(n)` lets n turns pass. `hold('runs')` stops inside a
- *   run, as a long native call does: cancels wait. `hold('loads')` keeps open() waiting. `release(what)` ends a hold.
- * - `failLoads(error)`: open() rejects with it, until called with null.
- * - `killAll()`: every open model dies as by accident; `models` are those open now, `requests` all generations so far.
- * - `next(classes)`: instead of a script: the next piece, by the kernels that wrote each token of the row so far.
- * - `loneRowDiffers`: as on a processor with two kernel classes; `exact` and `fingerprint`: what the model says of itself.
- * - `vocabulary`: of another engine, whose ids mean the same here: a log outlives its engine.
- * - What an output is held to is the script's own business.
- * - `decoder`: the token decoder of its ids, for replaying a log.
- */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '../errors/index.js';
 import type { DecodeInput, LanguageModel } from '../inference/generation/language-model.js';
@@ -64,6 +43,27 @@ export interface FakeEngineOptions {
 
 export type Hold = 'loads' | 'steps' | 'runs';
 
+/**
+ * An engine without a model: generations follow a script. It runs the product's own scheduler, sampler, text assembler
+ * and supervisor in this process; only the model (and the process around it) is a double. What it shares with the real
+ * engine is checked by the contract suite (test/contract).
+ *
+ *   const engine = new FakeEngine({ tokens: () => ['Hel', 'lo', Uint8Array.of(0xf0, 0x9f), END] });
+ *
+ * - `tokens(request)`: one piece = one token. The script's end is the end token, as is END; BROKEN makes that one
+ *   generation fail; an endless generator runs to its limit. Sampling parameters do not change the script.
+ * - `stepDelayMs`: time per turn (a turn gives every decoding row one token, or takes in 128 prompt tokens).
+ * - `pause()`: awaited before each turn instead of that time, e.g. for pauses counted in turns of the event loop.
+ * - `hold('steps')` stops between turns: cancels still work. `step(n)` lets n turns pass. `hold('runs')` stops inside a
+ *   run, as a long native call does: cancels wait. `hold('loads')` keeps open() waiting. `release(what)` ends a hold.
+ * - `failLoads(error)`: open() rejects with it, until called with null.
+ * - `killAll()`: every open model dies as by accident; `models` are those open now, `requests` all generations so far.
+ * - `next(classes)`: instead of a script: the next piece, by the kernels that wrote each token of the row so far.
+ * - `loneRowDiffers`: as on a processor with two kernel classes; `exact` and `fingerprint`: what the model says of itself.
+ * - `vocabulary`: of another engine, whose ids mean the same here: a log outlives its engine.
+ * - What an output is held to is the script's own business.
+ * - `decoder`: the token decoder of its ids, for replaying a log.
+ */
 export class FakeEngine implements InferenceEngine {
   readonly name = 'fake';
   readonly models: EngineModel[] = [];

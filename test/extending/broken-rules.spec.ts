@@ -26,7 +26,6 @@ class CarelessController {
 
   constructor(private readonly units: UnitOfWork) {}
 
-  // <forgotten-await>
   @Post('forgotten-await')
   forgottenAwait(): Promise<void> {
     return this.units.run(async (tx) => {
@@ -34,9 +33,7 @@ class CarelessController {
       void tx.execute(INSERT, ['forgotten']);
     });
   }
-  // </forgotten-await>
 
-  // <outside-the-unit>
   @Post('outside-the-unit')
   async outsideTheUnit(): Promise<void> {
     await this.units.run(async (tx) => {
@@ -51,18 +48,14 @@ class CarelessController {
     await this.units.run(async (tx) => void (this.kept = tx));
     await this.kept?.manager.connection.query(INSERT, ['past']);
   }
-  // </outside-the-unit>
 
-  // <at-the-same-time>
   @Post('at-the-same-time')
   atTheSameTime(): Promise<void> {
     return this.units.run(async (tx) => {
       await Promise.all(['one', 'two', 'three'].map((word) => tx.execute(INSERT, [word])));
     });
   }
-  // </at-the-same-time>
 
-  // <unit-in-a-unit>
   @Post('unit-in-a-unit')
   unitInAUnit(): Promise<void> {
     return this.units.run(async (tx) => {
@@ -70,9 +63,7 @@ class CarelessController {
       await this.units.run((inner) => inner.execute(INSERT, ['inner'])).catch(() => undefined);
     });
   }
-  // </unit-in-a-unit>
 
-  // <network-in-a-unit>
   @Post('network-in-a-unit')
   networkInAUnit(): Promise<void> {
     return this.units.run(async (tx) => {
@@ -80,7 +71,6 @@ class CarelessController {
       await fetch(CarelessController.elsewhere);
     });
   }
-  // </network-in-a-unit>
 }
 
 @Module({ controllers: [CarelessController] })
