@@ -6,6 +6,8 @@ import type { UnitKind, UnitOfWork } from './unit-of-work.js';
 
 const PAUSE_AFTER_FAULT_MS = 50;
 const WAITING_BATCHES = 64;
+/** So many are company enough. */
+const GATHERED = 16;
 
 export interface BatcherOptions<I, O> {
   units: Pick<UnitOfWork, 'run'>;
@@ -17,6 +19,10 @@ export interface BatcherOptions<I, O> {
   maxWaiting?: number;
   /** How long an input outlives a locked, full or failing disk before it is refused with that fault; 0 by default. */
   storageWaitMs?: (fault: StorageFaultKind) => number;
+  /** Inputs after which more come at once: alone, they wait for company for a moment after the last commit. */
+  gathers?: (input: I) => boolean;
+  /** That moment, in milliseconds; 0 by default. */
+  gatherMs?: number;
   /** Inputs that outlive it: whoever waits for them goes on trying. */
   keeps?: (input: I) => boolean;
   /**
@@ -42,11 +48,15 @@ interface Entry<I, O> extends Waiting<I, O> {
 
 /**
  * Group commit: what arrives while a commit runs forms the next batch, so load makes batches larger and idleness adds
- * no delay (STACK 3.5, HOUSE 4.8).
+ * no delay (STACK 3.5, HOUSE 4.8). Commits of a stream that is alone would cost more than its tokens, so what `gathers`
+ * is committed at once when nothing was lately, and else with what came within `gatherMs` of the last commit.
  */
 export class Batcher<I, O> {
   private waiting: Array<Entry<I, O>> = [];
   private draining = false;
+  private committedAt = -Infinity;
+  /** Ends the wait for company. */
+  private hurry: () => void = () => undefined;
 
   constructor(private readonly options: BatcherOptions<I, O>) {}
 
@@ -62,6 +72,7 @@ export class Batcher<I, O> {
     }
     return new Promise<O>((resolve, reject) => {
       this.waiting.push({ input, resolve, reject, since: performance.now(), alone: false });
+      if (!this.mayGather()) this.hurry();
       this.startDraining();
     });
   }
@@ -89,8 +100,29 @@ export class Batcher<I, O> {
   }
 
   private async drain(): Promise<void> {
-    while (this.waiting.length > 0) await this.writeOne();
+    while (this.waiting.length > 0) {
+      await this.gather();
+      // A transition may have taken all of it along meanwhile.
+      if (this.waiting.length > 0) await this.writeOne();
+    }
     this.draining = false;
+  }
+
+  private async gather(): Promise<void> {
+    const left = this.committedAt + (this.options.gatherMs ?? 0) - performance.now();
+    if (left <= 0 || !this.mayGather()) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, left);
+      this.hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  private mayGather(): boolean {
+    const { gathers = () => false } = this.options;
+    return this.waiting.length < GATHERED && this.waiting.every(({ input }) => gathers(input));
   }
 
   private async writeOne(): Promise<void> {
@@ -108,6 +140,7 @@ export class Batcher<I, O> {
       await this.handleFailure(batch, error);
       return;
     }
+    this.committedAt = performance.now();
     batch.forEach((entry, index) => settle(entry, outcomes[index]!));
   }
 

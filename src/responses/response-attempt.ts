@@ -75,7 +75,7 @@ export class ResponseAttempt implements GenerationListener {
     const { fingerprint } = this.model.info;
     const snapshot = snapshotLine(step, { fingerprint, cachedTokens: this.cachedTokens }, this.events.reasoning);
     if (this.events.ended) this.live.cancel();
-    this.run.append({ events, snapshot }).then(
+    this.run.append({ events, snapshot, gathers: true }).then(
       () => this.live.acknowledge(step.index),
       (error: unknown) => {
         this.failure ??= error;

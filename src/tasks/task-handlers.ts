@@ -21,6 +21,8 @@ export interface TaskStep {
   events: EventDraft[];
   /** One line without a line break, opaque to this module; null: nothing to remember. */
   snapshot: string | null;
+  /** More steps follow at once: this one may wait LMSP_STEP_GATHER_MS to share its commit with them. */
+  gathers?: boolean;
 }
 
 /** Rows that are written together with a step. */

@@ -43,6 +43,8 @@ export class TaskJournal {
       kind: 'steps',
       maxBatch: STEPS_PER_COMMIT,
       storageWaitMs: () => config.storageWaitSeconds * 1000,
+      gathers: ({ step }) => step.gathers === true,
+      gatherMs: config.stepGatherMs,
       keeps: ({ claim }) => this.ending.has(claim.taskId),
       run: (tx, steps) => this.write(tx, steps),
     });

@@ -69,6 +69,21 @@ describe('a batch', () => {
     expect(batches).toEqual([['early', 'late']]);
   });
 
+  test.each([
+    ['one that does not gather', [{ key: 'at once' }]],
+    ['so many that they are company enough', Array.from({ length: 13 }, (_, i) => ({ key: `token ${i + 4}` }))],
+  ])('of inputs that gather waits after a commit, until there is %s', async (_, last) => {
+    const target = batcher({ gathers: ({ key }) => key.startsWith('token'), gatherMs: 3_600_000 });
+    await target.submit({ key: 'token 0' });
+    expect(batches, 'the first commit waits for nobody').toEqual([['token 0']]);
+    const gathered = ['token 1', 'token 2', 'token 3'].map((key) => target.submit({ key }));
+    await turn();
+    await turn();
+    expect(batches).toHaveLength(1);
+    await Promise.all([...gathered, ...last.map((item) => target.submit(item))]);
+    expect(batches).toEqual([['token 0'], ['token 1', 'token 2', 'token 3', ...last.map(({ key }) => key)]]);
+  });
+
   test('is on disk when its inputs resolve', async () => {
     await batcher().submit({ key: 'a' });
     expect(await keys()).toEqual(['a']);
