@@ -3,11 +3,12 @@ import { loadConfig } from './config/index.js';
 import { createApp } from './create-app.js';
 import { declaredBy, loadExtensions } from './extensions/index.js';
 import { logCrashes, logNotices, NestLog, Notices, openLog } from './notices/index.js';
-import { complaintOf, exitCodeOf, StopSwitch, stopOnSignals } from './operations/index.js';
+import { boundHeapGrowth, complaintOf, exitCodeOf, StopSwitch, stopOnSignals } from './operations/index.js';
 import { Service } from './service.js';
 
 /** Starts the service in the foreground; ends on SIGTERM and SIGINT. Exit codes: src/operations/exit-codes.ts. */
 async function main(): Promise<void> {
+  boundHeapGrowth();
   const config = loadConfig();
   const log = openLog(config.logLevel);
   const exit = (code: number): never => {

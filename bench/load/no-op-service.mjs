@@ -10,7 +10,7 @@ const { RequireScope } = await dist('clients/index.js');
 const { loadConfig } = await dist('config/index.js');
 const { configureApp, edgeOptions } = await dist('http/index.js');
 const { logNotices, Notices, openLog } = await dist('notices/index.js');
-const { stopOnSignals } = await dist('operations/index.js');
+const { boundHeapGrowth, stopOnSignals } = await dist('operations/index.js');
 const { CreateResponseDto } = await dist('responses/dto/create-response.dto.js');
 const { Service } = await dist('service.js');
 
@@ -29,6 +29,7 @@ Controller('v1/bench/no-op')(NoOpController);
 class BenchModule {}
 Module({ imports: [AppModule.register()], controllers: [NoOpController] })(BenchModule);
 
+boundHeapGrowth();
 const config = loadConfig();
 const log = openLog(config.logLevel);
 const app = await NestFactory.create(BenchModule, { ...edgeOptions(config), abortOnError: false, logger: false });

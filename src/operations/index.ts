@@ -1,4 +1,5 @@
 export { complaintOf, EXIT_CODES, exitCodeOf, type ExitCode } from './exit-codes.js';
+export { boundHeapGrowth } from './heap-growth.js';
 export { MetricsListener } from './metrics/metrics-listener.js';
 export { OperationsModule, type OperationsModuleOptions } from './operations.module.js';
 export { Readiness } from './readiness.js';
