@@ -56,14 +56,16 @@ export class TaskRecovery {
     };
     const started = performance.now();
     this.notices.emit('recovery.started', { total: report.total });
-    let after = -1;
     let done = 0;
+    let next = this.page(-1);
     for (;;) {
-      const tasks = await this.page(after);
+      const tasks = await next;
       const last = tasks.at(-1);
       if (!last) break;
+      // Read while these are written: none of them is among those behind.
+      next = this.page(last.position);
+      next.catch(() => undefined);
       for (const outcome of await this.recoverPage(tasks)) report[outcome] += 1;
-      after = last.position;
       done += tasks.length;
       progress(done, report.total);
     }
