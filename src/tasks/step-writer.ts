@@ -1,5 +1,5 @@
 import type { Tx } from '../database/index.js';
-import type { Claim } from './task.js';
+import type { Claim, JsonObject } from './task.js';
 import type { TaskStep } from './task-handlers.js';
 import { eventJson, type StoredEvent } from './task-log.js';
 import type { TaskStatus } from './task-transitions.js';
@@ -103,6 +103,33 @@ export async function insertEvents(tx: Tx, events: (StoredEvent & { taskId: stri
     `INSERT INTO task_events (task_id, sequence_number, type, payload, created_at)
      SELECT value->>'task', value->>'number', value->>'type', value->>'payload', ? FROM json_each(?)`,
     [now, JSON.stringify(rows)],
+  );
+}
+
+/** What the first events of a task have in common. */
+export interface FirstEvents {
+  taskId: string;
+  payload: JsonObject;
+}
+
+/**
+ * Inserts events of these types, numbered from 0, for each of new tasks. Their text is that of `eventJson`; the payload,
+ * which is most of it, goes to the database once.
+ */
+export async function insertFirstEvents(
+  tx: Tx,
+  tasks: FirstEvents[],
+  types: readonly string[],
+  now: number,
+): Promise<void> {
+  const rows = tasks.map(({ taskId, payload }) => [taskId, JSON.stringify(payload).slice(1)]);
+  await tx.execute(
+    `INSERT INTO task_events (task_id, sequence_number, type, payload, created_at)
+     SELECT made.value->>0, first.key, first.value,
+       '{"type":' || json_quote(first.value) || ',"sequence_number":' || first.key ||
+         iif(made.value->>1 = '}', '', ',') || (made.value->>1), ?
+     FROM json_each(?) AS made CROSS JOIN json_each(?) AS first`,
+    [now, JSON.stringify(rows), JSON.stringify(types)],
   );
 }
 

@@ -3,12 +3,12 @@ import type { Tx } from '../database/index.js';
 import type { DomainError, ErrorBody } from '../errors/index.js';
 import { recorderFailed, TaskHooks } from './hooks/task-hooks.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
-import { insertEvents } from './step-writer.js';
+import { insertEvents, insertFirstEvents } from './step-writer.js';
 import { insertTasks, type TaskDraft } from './task-drafts.js';
 import { TaskHandlers, type TaskChange, type UnusableSnapshot } from './task-handlers.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskNews } from './task-news.js';
-import { eventJson, firstEventsJson, type StoredEvent } from './task-log.js';
+import { eventJson, type StoredEvent } from './task-log.js';
 import {
   isTerminal,
   TASK_TRANSITIONS,
@@ -51,12 +51,8 @@ export class TaskLifecycleService {
     }
     const now = Date.now();
     const tasks = await insertTasks(tx, drafts, now);
-    const events = drafts.flatMap((draft, at) => {
-      const types = TASK_TRANSITIONS.enqueue.events;
-      const payloads = firstEventsJson(types, viewOf(draft, tasks[at]));
-      return types.map((type, i) => ({ taskId: draft.id, sequenceNumber: i, type, payload: payloads[i]! }));
-    });
-    await insertEvents(tx, events, now);
+    const first = drafts.map((draft, at) => ({ taskId: draft.id, payload: viewOf(draft, tasks[at]) }));
+    await insertFirstEvents(tx, first, TASK_TRANSITIONS.enqueue.events, now);
     await this.keys.bind(tx, drafts, now);
     await this.hooks.made(tx, 'enqueue', tasks, null, now);
     tx.afterCommit(() => this.news.made('enqueue', tasks, new Map(), now));

@@ -104,12 +104,6 @@ export async function countSnapshotLines(
   );
 }
 
-/** As `eventJson` of each type, numbered from 0, for a payload that they have in common. */
-export function firstEventsJson(types: readonly string[], payload: Record<string, unknown>): string[] {
-  const fields = JSON.stringify(payload).slice(1);
-  return types.map((type, i) => `${eventJson(type, i, {}).slice(0, -1)}${fields === '}' ? '' : ','}${fields}`);
-}
-
 /** The JSON text of an event: type and number first, then the payload's own fields. */
 export function eventJson(type: string, sequenceNumber: number, payload: Record<string, unknown>): string {
   return JSON.stringify({ type, sequence_number: sequenceNumber, ...payload });
