@@ -32,7 +32,7 @@ export default async function acceptBatches([rounds = '3', seconds = '1.5']) {
 }
 
 /** The parts of the application, without its port. */
-async function openAcceptance(dataDir) {
+export async function openAcceptance(dataDir) {
   Object.assign(process.env, {
     LMSP_DATA_DIR: dataDir,
     LMSP_LOG_LEVEL: 'error',
