@@ -64,7 +64,7 @@ class TaskAuditController {
   @RequireScope('task-audit:read')
   @DescribeRoute({ id: 'listTaskAudit', summary: 'Changes of a task', answers: { 200: { description: 'Rows' } } })
   rows(@Query('task_id') taskId: string): Promise<TaskAudit[]> {
-    return this.reader.manager.find(TaskAudit, { where: { taskId }, order: { id: 'ASC' } });
+    return this.reader.manager.find(TaskAudit, { where: { taskId: `${taskId}` }, order: { id: 'ASC' }, take: 1000 });
   }
 }
 
