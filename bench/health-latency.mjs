@@ -12,7 +12,8 @@ const PROMPT_TOKENS = { real: 1500, embedded: 900 };
 /** @param [prefills and loads of each round, rounds] */
 export default async function healthLatency([times = '20', rounds = '1']) {
   const count = Number(times);
-  const service = await startService({ connections: 8 });
+  // The same prompt comes each time, and each time it is to be computed.
+  const service = await startService({ connections: 8, env: { LMSP_PREFIX_CACHE_BYTES: '0' } });
   const post = async (path, body) => {
     const { status, body: text } = await service.call('POST', path, body);
     if (status >= 300) throw new Error(`${path} answered ${status} ${text}`);
