@@ -101,10 +101,6 @@ describe('GET /v1/tasks', () => {
     const { status, body } = await http.call('GET', '/v1/tasks?after=task_nobody');
     expect([status, body.error.code]).toEqual([400, 'invalid_cursor']);
   });
-
-  it('has no create of its own yet', async () => {
-    expect((await http.call('POST', '/v1/tasks', { type: 'x' })).status).toBe(405);
-  });
 });
 
 describe('GET /v1/tasks/{id}/events', () => {

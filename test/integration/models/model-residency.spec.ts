@@ -120,6 +120,7 @@ describe('a load', () => {
       batchInvariant: false,
       activations: 'file',
       provider: { name: 'cpu', deviceId: 0, fallback: false },
+      prefixCacheBytes: Math.min(loadConfig({}).prefixCacheBytes, Math.floor(loadConfig({}).modelMemoryBytes / 8)),
     });
   });
 
