@@ -226,7 +226,7 @@ export const CONFIG_TABLE = {
   unitTimeoutSeconds: whole(10, { min: 1, max: 600 }, 'A transaction that is open longer is rolled back.'),
   busyTimeoutMs: whole(5000, { min: 0, max: 600_000 }, 'Wait for a locked database before a write is refused.'),
   stepGatherMs: whole(
-    15,
+    30,
     { min: 0, max: 1000 },
     'So long after a commit the next tokens wait to share one; 0: the commits of a lone stream follow at once.',
   ),
