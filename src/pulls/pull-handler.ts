@@ -4,6 +4,7 @@ import { CONFIG, type Config } from '../config/index.js';
 import { newIdentifier, StoreReader, type Tx } from '../database/index.js';
 import type { ExaminedModel } from '../models/index.js';
 import {
+  CountedSeats,
   isTerminalEvent,
   readSnapshot,
   TaskHandlers,
@@ -36,38 +37,26 @@ export class PullHandler implements TaskHandler, OnModuleInit {
   readonly defaultOnRestart = 'resume';
   /** A large model on a slow line takes its time; what counts is that something comes. */
   readonly timeLimitSeconds = 0;
-  private readonly owner = newIdentifier('pulls');
-  private taken = 0;
+  private readonly seats: CountedSeats;
   /** Folders that were examined and are not models yet, by task. */
   private readonly pulled = new Map<string, ExaminedModel>();
 
   constructor(
     private readonly handlers: TaskHandlers,
-    private readonly runner: TaskRunner,
+    runner: TaskRunner,
     private readonly reader: StoreReader,
     private readonly tools: PullTools,
     @Inject(CONFIG) private readonly config: Config,
-  ) {}
+  ) {
+    this.seats = new CountedSeats(newIdentifier('pulls'), config.maxPulls, () => runner.wake(this.type, null));
+  }
 
   onModuleInit(): void {
     this.handlers.register(this);
   }
 
   seat(): Seat | null {
-    if (this.taken >= this.config.maxPulls) return null;
-    this.taken += 1;
-    let isHeld = true;
-    return {
-      owner: this.owner,
-      resident: true,
-      ready: Promise.resolve(),
-      release: () => {
-        if (!isHeld) return;
-        isHeld = false;
-        this.taken -= 1;
-        this.runner.wake(this.type, null);
-      },
-    };
+    return this.seats.take();
   }
 
   /** Whatever lies on disk can be gone on from. */

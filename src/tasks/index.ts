@@ -10,6 +10,7 @@ export { TaskListeners, type TaskListener } from './hooks/task-listeners.js';
 export { TaskRecorders, type TaskRecorder } from './hooks/task-recorders.js';
 export { type TaskFacts, type TaskTransition } from './hooks/task-transition.js';
 export { RECORDER_OUTCOMES, TaskUnits } from './hooks/task-units.js';
+export { CountedSeats } from './counted-seats.js';
 export { IdempotencyKeys } from './idempotency-keys.js';
 export { metadataOf } from './metadata.js';
 export { QueueLimits, type QueuePlaces } from './queue-limits.js';

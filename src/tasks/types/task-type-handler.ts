@@ -1,6 +1,7 @@
 import type { Config } from '../../config/index.js';
 import { newIdentifier, type StoreReader } from '../../database/index.js';
 import { readDto } from '../../http/index.js';
+import { CountedSeats } from '../counted-seats.js';
 import type { Seat, TaskHandler, TaskOutcome, TaskRun, UnusableSnapshot } from '../task-handlers.js';
 import { readLastSnapshotLine } from '../task-log.js';
 import type { OnRestart } from '../task-transitions.js';
@@ -25,9 +26,7 @@ export class TaskTypeHandler<Input extends object, Cursor> implements TaskHandle
   readonly type: string;
   readonly defaultOnRestart: OnRestart;
   readonly timeLimitSeconds?: number;
-  private readonly owner: string;
-  private readonly seats: number;
-  private taken = 0;
+  private readonly seats: CountedSeats;
 
   constructor(
     private readonly definition: TaskType<Input, Cursor>,
@@ -36,25 +35,12 @@ export class TaskTypeHandler<Input extends object, Cursor> implements TaskHandle
     this.type = definition.type;
     this.defaultOnRestart = definition.onRestart ?? DEFAULT_ON_RESTART;
     if (definition.timeLimitSeconds !== undefined) this.timeLimitSeconds = definition.timeLimitSeconds;
-    this.seats = definition.concurrency ?? DEFAULT_CONCURRENCY;
-    this.owner = newIdentifier('type');
+    const most = definition.concurrency ?? DEFAULT_CONCURRENCY;
+    this.seats = new CountedSeats(newIdentifier('type'), most, () => around.freed(this.type));
   }
 
   seat(): Seat | null {
-    if (this.taken >= this.seats) return null;
-    this.taken += 1;
-    let isHeld = true;
-    return {
-      owner: this.owner,
-      resident: true,
-      ready: Promise.resolve(),
-      release: () => {
-        if (!isHeld) return;
-        isHeld = false;
-        this.taken -= 1;
-        this.around.freed(this.type);
-      },
-    };
+    return this.seats.take();
   }
 
   /** Whatever the cursor says can be gone on from. */
