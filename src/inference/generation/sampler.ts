@@ -1,10 +1,18 @@
 import { hasToken, type TokenSet } from '../constraint/token-trie.js';
 import type { SamplingParameters } from '../inference-engine.js';
+import { decay } from './decay.js';
 import { MaxHeap } from './max-heap.js';
 import { uniform } from './random.js';
 
-/** Weights below this share of the largest are never drawn; keeps the candidate list short at low cost. */
+/** Weights below this share of the largest are never drawn. */
 export const NEGLIGIBLE = 1e-8;
+
+/** The upper half of the double 1, and which of its bits tell weights apart: 32 classes of them for each halving. */
+const UPPER_OF_ONE = 0x3ff00000;
+const CLASS_SHIFT = 15;
+const CLASSES = 32 * Math.ceil(-Math.log2(NEGLIGIBLE)) + 1;
+/** What sums of the same weights in another order may differ by. */
+const ROUNDING = 1e-9;
 
 /** What penalties look at: the ids a row has seen. Recomputable from prompt ids and logged ids. */
 export class TokenHistory {
@@ -42,10 +50,16 @@ export class UnusableLogits extends Error {}
  * serves all rows, since it only owns scratch memory.
  */
 export class Sampler {
+  /** Of all ids their scores, then their weights. */
   private readonly scores: Float64Array;
+  /** The halves of the same doubles, the upper one of each behind the lower one: the runtime knows little-endian machines only. */
+  private readonly halves: Int32Array;
+  private readonly classMass = new Float64Array(CLASSES);
+  private readonly classSize = new Int32Array(CLASSES);
 
   constructor(vocabularySize: number) {
     this.scores = new Float64Array(vocabularySize);
+    this.halves = new Int32Array(this.scores.buffer);
   }
 
   /** Throws UnusableLogits on NaN or infinite logits. */
@@ -62,8 +76,8 @@ export class Sampler {
     const best = this.argmax();
     if (parameters.temperature === 0) return best;
     this.weigh(best, parameters.temperature);
-    const kept = this.keep(parameters);
-    return this.pick(kept, uniform(seed, index));
+    this.keep(parameters);
+    return this.pick(uniform(seed, index));
   }
 
   /** Once per row and step over the whole vocabulary: what is looked for, a value that is not finite, is found by sums. */
@@ -124,45 +138,88 @@ export class Sampler {
     return best;
   }
 
-  /** Scores become weights relative to the best one, whose weight is 1. */
+  /** Scores become weights relative to the best one, whose weight is 1; what is negligible becomes 0. */
   private weigh(best: number, temperature: number): void {
     const { scores } = this;
     const top = scores[best]!;
-    for (let id = 0; id < scores.length; id++) scores[id] = Math.exp((scores[id]! - top) / temperature);
+    for (let id = 0; id < scores.length; id++) {
+      const weight = decay((top - scores[id]!) / temperature);
+      scores[id] = weight >= NEGLIGIBLE ? weight : 0;
+    }
   }
 
-  /** Ids that may be drawn, ascending. */
-  private keep({ topK, topP, minP }: SamplingParameters): number[] {
+  /** Weights of ids that may not be drawn become 0. */
+  private keep({ topK, topP, minP }: SamplingParameters): void {
     const weights = this.scores;
-    const floor = Math.max(NEGLIGIBLE, minP);
-    const candidates: number[] = [];
-    for (let id = 0; id < weights.length; id++) if (weights[id]! >= NEGLIGIBLE) candidates.push(id);
-    if (topP >= 1 && (topK === 0 || topK >= candidates.length)) return candidates.filter((id) => weights[id]! >= floor);
-
-    const heap = new MaxHeap(candidates, (a, b) => weights[a]! > weights[b]! || (weights[a] === weights[b] && a < b));
-    let kept: number[] = [];
-    let mass = 0;
-    if (topK > 0) {
-      while (kept.length < topK && heap.size > 0) kept.push(heap.pop());
-      for (const id of kept) mass += weights[id]!;
-      kept = untilMass(kept.values(), weights, topP * mass);
-    } else {
-      for (const id of candidates) mass += weights[id]!;
-      kept = untilMass(heap.drain(), weights, topP * mass);
+    if (topK > 0 || topP < 1) {
+      const kept = this.nucleus(topK, topP).map((id) => [id, weights[id]!] as const);
+      weights.fill(0);
+      for (const [id, weight] of kept) weights[id] = weight;
     }
-    return kept.filter((id) => weights[id]! >= floor).sort((a, b) => a - b);
+    if (minP <= NEGLIGIBLE) return;
+    for (let id = 0; id < weights.length; id++) if (weights[id]! < minP) weights[id] = 0;
   }
 
-  private pick(ids: number[], u: number): number {
+  /** The fewest ids, likeliest first, that have `topP` of the weight of the `topK` likeliest, or of all where that is 0. */
+  private nucleus(topK: number, topP: number): number[] {
+    const weights = this.scores;
+    const wanted = topK > 0 ? 0 : topP * this.mass();
+    const heap = new MaxHeap(
+      this.likeliest(topK, wanted),
+      (a, b) => weights[a]! > weights[b]! || (weights[a] === weights[b] && a < b),
+    );
+    if (topK === 0) return untilMass(heap.drain(), weights, wanted);
+    const kept: number[] = [];
     let mass = 0;
-    for (const id of ids) mass += this.scores[id]!;
-    let left = u * mass;
-    for (const id of ids) {
-      left -= this.scores[id]!;
-      if (left < 0) return id;
+    while (kept.length < topK && heap.size > 0) mass += weights[kept[kept.push(heap.pop()) - 1]!]!;
+    return untilMass(kept, weights, topP * mass);
+  }
+
+  /**
+   * Ids among which are the `count` likeliest, and enough of the likeliest for `mass`: a few hundred as a rule, so that
+   * the vocabulary need not be put in order. Weights are sorted into classes by their leading bits, whose order is theirs.
+   */
+  private likeliest(count: number, mass: number): number[] {
+    const { scores: weights, halves, classMass, classSize } = this;
+    classMass.fill(0);
+    classSize.fill(0);
+    for (let id = 0; id < weights.length; id++) {
+      const weight = weights[id]!;
+      if (weight === 0) continue;
+      const place = (UPPER_OF_ONE - halves[2 * id + 1]!) >> CLASS_SHIFT;
+      classMass[place] = classMass[place]! + weight;
+      classSize[place] = classSize[place]! + 1;
     }
+    let last = 0;
+    let size = classSize[0]!;
+    let sum = classMass[0]!;
+    while (last < CLASSES - 1 && (size < count || sum < mass * (1 + ROUNDING))) {
+      last++;
+      size += classSize[last]!;
+      sum += classMass[last]!;
+    }
+    const ids: number[] = [];
+    for (let id = 0; id < weights.length; id++) {
+      if (weights[id] !== 0 && (UPPER_OF_ONE - halves[2 * id + 1]!) >> CLASS_SHIFT <= last) ids.push(id);
+    }
+    return ids;
+  }
+
+  private mass(): number {
+    const weights = this.scores;
+    let mass = 0;
+    for (let id = 0; id < weights.length; id++) mass += weights[id]!;
+    return mass;
+  }
+
+  private pick(u: number): number {
+    const weights = this.scores;
+    let left = u * this.mass();
+    for (let id = 0; id < weights.length; id++) if ((left -= weights[id]!) < 0) return id;
     // Rounding may leave a rest of a few ulps behind the last id.
-    return ids[ids.length - 1]!;
+    let last = weights.length - 1;
+    while (weights[last] === 0) last--;
+    return last;
   }
 }
 

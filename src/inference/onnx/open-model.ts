@@ -27,7 +27,7 @@ export interface OpenedModel {
 }
 
 /** Raised with every change of sampler, detokeniser, stop scan or prefill plan that can change an output. */
-const GENERATION_VERSION = 2;
+const GENERATION_VERSION = 3;
 
 const FORGETS = 'it does not reuse the beginnings of prompts: behind one, a prompt has other bits than as a whole';
 
