@@ -1,7 +1,7 @@
 // What the service leaves of its engine's speed: streams over HTTP, stored, against the scheduler and the model alone, on
 // the same file, one stream and eight at once. Needs LMSP_TEST_MODELS. Argument: rounds.
 import { join } from 'node:path';
-import { compare, smollm2, sumOfRates, THREADS, told } from './peers/compare.mjs';
+import { compare, decodeRate, rateTogether, smollm2, THREADS, told } from './peers/compare.mjs';
 import { startInProcess } from './peers/in-process.mjs';
 import { startOurs } from './peers/ours.mjs';
 import { promptMaker } from './peers/prompts.mjs';
@@ -22,8 +22,9 @@ export default async function serviceOverhead([rounds = '5']) {
     for (const model of [ours, engine]) await atOnce(model, 8, 8);
     const contenders = {};
     for (const streams of [1, 8]) {
-      contenders[`service, ${streams}`] = async () => sumOfRates(await atOnce(ours, streams, TOKENS));
-      contenders[`engine, ${streams}`] = async () => sumOfRates(await atOnce(engine, streams, TOKENS));
+      const rate = streams === 1 ? ([stream]) => decodeRate(stream) : rateTogether;
+      contenders[`service, ${streams}`] = async () => rate(await atOnce(ours, streams, TOKENS));
+      contenders[`engine, ${streams}`] = async () => rate(await atOnce(engine, streams, TOKENS));
     }
     const ratios = [
       ['over the bare engine, 1 stream', 'service, 1', 'engine, 1', 0.95, 0.98],

@@ -1,7 +1,7 @@
-// Eight streams at once, tokens a second in all, each stream between its first and last token: ours over HTTP, stored,
-// against the server of llama.cpp over HTTP with as many slots, and against one stream of ours. Needs LMSP_TEST_MODELS.
-// Argument: rounds.
-import { compare, decodeRate, smollm2, sumOfRates, THREADS, told } from './peers/compare.mjs';
+// Eight streams at once, tokens a second in all while all eight answer, and of the whole answers with their prompts: ours
+// over HTTP, stored, against the server of llama.cpp over HTTP with as many slots, and against one stream of ours. Needs
+// LMSP_TEST_MODELS. Argument: rounds.
+import { compare, decodeRate, rateOfAll, rateTogether, smollm2, THREADS, told } from './peers/compare.mjs';
 import { installPeers } from './peers/install.mjs';
 import { startLlamaServer } from './peers/llama-server.mjs';
 import { startOurs } from './peers/ours.mjs';
@@ -10,6 +10,8 @@ import { promptMaker } from './peers/prompts.mjs';
 const STREAMS = 8;
 const PROMPT = 64;
 const TOKENS = 128;
+const OURS = `ours, ${STREAMS} streams`;
+const LLAMA = `llama.cpp server, ${STREAMS} streams`;
 
 export default async function streams([rounds = '5']) {
   await installPeers();
@@ -22,16 +24,26 @@ export default async function streams([rounds = '5']) {
     Promise.all(Array.from({ length: STREAMS }, () => model.generate(prompt(PROMPT), tokens)));
   try {
     for (const model of [ours, llama]) await atOnce(model, 8);
+    const whole = {};
+    const together = (name, model) => async () => {
+      const streams = await atOnce(model, TOKENS);
+      (whole[name] ??= []).push(rateOfAll(streams));
+      return rateTogether(streams);
+    };
     const contenders = {
-      'ours, 8 streams': async () => sumOfRates(await atOnce(ours, TOKENS)),
-      'llama.cpp server, 8 streams': async () => sumOfRates(await atOnce(llama, TOKENS)),
+      [OURS]: together(OURS, ours),
+      [LLAMA]: together(LLAMA, llama),
       'ours, 1 stream': async () => decodeRate(await ours.generate(prompt(PROMPT), TOKENS)),
     };
     const ratios = [
-      ['over llama.cpp server', 'ours, 8 streams', 'llama.cpp server, 8 streams', 1, 1.3],
-      ['over one stream of ours', 'ours, 8 streams', 'ours, 1 stream', 2.2, 3],
+      ['over llama.cpp server', OURS, LLAMA, 1, 1.3],
+      ['over one stream of ours', OURS, 'ours, 1 stream', 2.2, 3],
     ];
-    return told([await compare(Number(rounds), contenders, ratios)]);
+    const decoding = await compare(Number(rounds), contenders, ratios);
+    // The same runs, their prompts included.
+    const again = Object.fromEntries([OURS, LLAMA].map((name) => [`${name}, whole`, () => whole[name].shift()]));
+    const wholes = [['whole answers over llama.cpp server', `${OURS}, whole`, `${LLAMA}, whole`, 1, 1.3]];
+    return told([decoding, await compare(Number(rounds), again, wholes)]);
   } finally {
     await Promise.all([llama, service].map((each) => each.stop()));
   }

@@ -15,13 +15,28 @@ export function smollm2() {
 }
 
 /** Tokens a second between the first and the last one. */
-export const decodeRate = ({ first, last, tokens }) => ((tokens - 1) / (last - first)) * 1000;
+export const decodeRate = ({ times, tokens }) => ((tokens - 1) / (times.at(-1) - times[0])) * 1000;
 
-/** Sum over streams that run at once. */
-export const sumOfRates = (streams) => streams.reduce((sum, stream) => sum + decodeRate(stream), 0);
+/**
+ * Tokens a second of all streams while all of them answer: from the last one's first token to the first one's last. A
+ * piece of text may be more than one token.
+ */
+export function rateTogether(streams) {
+  const from = Math.max(...streams.map(({ times }) => times[0]));
+  const to = Math.min(...streams.map(({ times }) => times.at(-1)));
+  const share = ({ times }) => times.filter((time) => time > from && time <= to).length / times.length;
+  return (streams.reduce((sum, stream) => sum + stream.tokens * share(stream), 0) / (to - from)) * 1000;
+}
+
+/** Tokens a second of streams that were asked for at once, from the asking to the last token of all: prompts are in it. */
+export function rateOfAll(streams) {
+  const from = Math.min(...streams.map(({ asked }) => asked));
+  const to = Math.max(...streams.map(({ times }) => times.at(-1)));
+  return (streams.reduce((sum, { tokens }) => sum + tokens, 0) / (to - from)) * 1000;
+}
 
 /** Prompt tokens a second until the first token of the answer. */
-export const prefillRate = ({ asked, first }, promptTokens) => (promptTokens / (first - asked)) * 1000;
+export const prefillRate = ({ asked, times }, promptTokens) => (promptTokens / (times[0] - asked)) * 1000;
 
 /** Waits until nothing else keeps the processor busy, for a while: what is compared does nothing between measurements. */
 async function idleMachine() {

@@ -20,7 +20,7 @@ export async function startInProcess(script, parameters) {
     generate: ({ ids }, tokens) =>
       new Promise((resolve) => {
         const id = ++asked;
-        waiting.set(id, (times) => resolve({ ...times, tokens }));
+        waiting.set(id, (found) => resolve({ ...found, tokens }));
         child.send({ id, ids, tokens });
       }),
     stop() {
@@ -37,7 +37,7 @@ export function serveInProcess(generate) {
     const times = [];
     void generate(ids, tokens, () => times.push(performance.now())).then(() => {
       if (times.length !== tokens) throw new Error(`${times.length} of ${tokens} tokens`);
-      process.send({ id, asked, first: times[0], last: times.at(-1) });
+      process.send({ id, asked, times });
     });
   });
   process.send({});

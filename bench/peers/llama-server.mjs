@@ -51,5 +51,5 @@ async function generate(url, { ids }, tokens) {
   if (end?.tokens_predicted !== tokens || end.tokens_evaluated !== ids.length) {
     throw new Error(`llama.cpp: ${JSON.stringify(end)} where ${ids.length} and ${tokens} tokens were wanted`);
   }
-  return { asked, first: times[0], last: times.at(-1), tokens };
+  return { asked, times, tokens };
 }
