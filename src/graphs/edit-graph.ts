@@ -10,6 +10,9 @@ import {
   MODEL,
   NODE,
   TENSOR,
+  TENSOR_TYPE,
+  VALUE,
+  VALUE_TYPE,
 } from './onnx-fields.js';
 import { WireField } from './wire.js';
 import { bytesField, numberField } from './wire-bytes.js';
@@ -22,7 +25,15 @@ export interface GraphEdits {
   int8Activations: boolean;
   /** The logits of the last positions alone are computed, LAST_POSITIONS at most. */
   lastPositions: boolean;
+  /** A first output of a few bytes, SHORT_OUTPUT: the shape of the ids. */
+  shortOutput?: boolean;
 }
+
+/**
+ * The binding copies the outputs of a run one by one, and can be stopped at the first (ENGINE 2): with this one in front
+ * of the logits nothing worth mentioning is copied, and nothing is left for the collection of garbage.
+ */
+export const SHORT_OUTPUT = 'lmsp/shape';
 
 /**
  * Two, where one is read: the matrix kernels of one row may differ from those of several (ENGINE 2.8), and the logits of
@@ -79,7 +90,7 @@ class GraphEditor {
   private graph(graph: WireField): Buffer[] {
     const head = this.edits.lastPositions ? findHead(graph) : null;
     this.movedHead = head !== null;
-    const parts = head === null ? [] : bounds();
+    const parts = [...(this.edits.shortOutput ? shortOutput() : []), ...(head === null ? [] : bounds())];
     let nodes = 0;
     for (const field of graph.every()) {
       if (field.number === GRAPH.initializer) parts.push(this.weight(field));
@@ -163,6 +174,19 @@ function bounds(): Buffer[] {
       bytesField(TENSOR.raw, raw),
     ]);
   });
+}
+
+/** An output of int64 and the node that makes it. */
+function shortOutput(): Buffer[] {
+  const type = bytesField(VALUE.type, [bytesField(VALUE_TYPE.tensor, [numberField(TENSOR_TYPE.element, INT64)])]);
+  return [
+    bytesField(GRAPH.output, [bytesField(VALUE.name, SHORT_OUTPUT), type]),
+    bytesField(GRAPH.node, [
+      bytesField(NODE.input, 'input_ids'),
+      bytesField(NODE.output, SHORT_OUTPUT),
+      bytesField(NODE.operator, 'Shape'),
+    ]),
+  ];
 }
 
 function lastHidden({ hidden }: Head): Buffer {

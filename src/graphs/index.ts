@@ -1,4 +1,4 @@
-export { EDIT_VERSION, editGraph, type EditedGraph, type GraphEdits } from './edit-graph.js';
+export { EDIT_VERSION, editGraph, SHORT_OUTPUT, type EditedGraph, type GraphEdits } from './edit-graph.js';
 export { encoderLayout, rowsInterfere, type EncoderLayout } from './encoder-layout.js';
 export { locationFault } from './external-file.js';
 export { readGraph, type ExternalFile, type GraphFacts } from './read-graph.js';

@@ -6,6 +6,8 @@ export const FUNCTION = { node: 7, domain: 10 } as const;
 export const ATTRIBUTE = { name: 1, integer: 3, tensor: 5, graph: 6, tensors: 10, graphs: 11, type: 20 } as const;
 export const TENSOR = { dimension: 1, type: 2, name: 8, raw: 9, external: 13, location: 14 } as const;
 export const VALUE = { name: 1, type: 2 } as const;
+export const VALUE_TYPE = { tensor: 1 } as const;
+export const TENSOR_TYPE = { element: 1 } as const;
 /** Of a StringStringEntryProto. */
 export const ENTRY = { key: 1, value: 2 } as const;
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { editGraph, readGraph, textLayout, type GraphEdits } from '../../src/graphs/index.js';
+import { editGraph, readGraph, SHORT_OUTPUT, textLayout, type GraphEdits } from '../../src/graphs/index.js';
 import { OnnxLanguageModel } from '../../src/inference/onnx/onnx-language-model.js';
 import { openNative, type GraphSource } from '../../src/inference/onnx/session.js';
 import { realModels, SMOLLM, SMOLLM_PLAIN } from '../support/real-models.js';
@@ -48,7 +48,18 @@ describe.each(GRAPHS)('%s, edited', (path) => {
     expect((await logitsOf(path, { int8Activations: false, lastPositions: true })).equals(asFiled)).toBe(true);
     // These files carry the level already.
     expect((await logitsOf(path, { int8Activations: true, lastPositions: true })).equals(asFiled)).toBe(true);
+    const edits = { int8Activations: true, lastPositions: true, shortOutput: true };
+    expect((await logitsOf(path, edits)).equals(asFiled)).toBe(true);
   }, 60_000);
+
+  it('has the shape of the ids in front of its outputs, where that is asked for: what the binding copies of a run', async () => {
+    const { bytes } = editGraph(path, { int8Activations: true, lastPositions: true, shortOutput: true });
+    const session = openNative({ bytes, folder: dirname(path) }, { threads: 1 });
+    const names = readGraph(path).outputs.map(({ name }) => name);
+    expect(session.outputs.map(({ name }) => name)).toEqual([SHORT_OUTPUT, ...names]);
+    expect(session.outputs[0]).toEqual({ name: SHORT_OUTPUT, type: 'int64', shape: [2] });
+    await session.dispose();
+  });
 });
 
 describe('the level of activations (ENGINE 2.9)', () => {

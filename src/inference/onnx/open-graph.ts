@@ -48,7 +48,8 @@ async function openAny(graph: GraphToOpen, sessions: SessionFactory): Promise<Op
   // Before the runtime reads gigabytes of weights.
   const { cacheKind, keepInput } = textLayout(facts);
   const int8Activations = graph.activations === 'int8';
-  const forms = new GraphForms(path, { int8Activations, lastPositions: keepInput === null });
+  const shortOutput = cacheKind === 'in-place';
+  const forms = new GraphForms(path, { int8Activations, lastPositions: keepInput === null, shortOutput });
   // The runtime's inner object may not be what it was: the public API then says whether the file is at fault.
   const native = await forms.open((source) => sessions.openNative(source, { threads, provider })).catch(() => null);
   if (native !== null) {

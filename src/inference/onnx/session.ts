@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
-import type { TensorSlot } from '../../graphs/index.js';
+import { SHORT_OUTPUT, type TensorSlot } from '../../graphs/index.js';
 import type { ProviderChoice } from '../execution-provider.js';
 import type { Tensor } from './tensor.js';
 
@@ -118,6 +118,7 @@ export function openNative(graph: GraphSource, options: SessionOptions): OnnxSes
     metadata.map(({ name, type, shape }) => ({ name, type: TYPE_NAMES[type] ?? `type ${type}`, shape: [...shape] }));
   const outputs = slots(native.outputMetadata);
   const all = Object.fromEntries(outputs.map(({ name }) => [name, null]));
+  const short: Record<string, null> = outputs[0]?.name === SHORT_OUTPUT ? { [SHORT_OUTPUT]: null } : {};
   return {
     inputs: slots(native.inputMetadata),
     outputs,
@@ -125,7 +126,7 @@ export function openNative(graph: GraphSource, options: SessionOptions): OnnxSes
     runInPlace(feeds, fetches) {
       skipCopies = true;
       try {
-        native.run(feeds, fetches, {});
+        native.run(feeds, { ...fetches, ...short }, {});
       } catch (error) {
         if (error !== COPY_SKIPPED) throw error;
       } finally {
