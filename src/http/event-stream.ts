@@ -1,13 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-
-/** One server-sent event, of a type or of none. `data` is one line of text: JSON has no raw line breaks. */
-export interface EventFrame {
-  event?: string;
-  data: string;
-  /** Sent as `id:` where the client resumes by Last-Event-ID. */
-  id?: number;
-}
+import { frameText, type EventFrame } from './event-frame.js';
 
 export interface EventStreamOptions {
   /** Ends the stream bare: neither a terminal event nor `done` follows, so the client knows to resume. */
@@ -42,7 +35,7 @@ const HEARTBEAT = ': keep-alive\n\n';
  */
 export async function writeEventStream(
   response: ServerResponse,
-  frames: AsyncIterable<EventFrame>,
+  frames: AsyncIterable<EventFrame | Buffer>,
   options: EventStreamOptions,
 ): Promise<void> {
   const { signal, retryMs, done } = options;
@@ -56,18 +49,13 @@ export async function writeEventStream(
     for await (const frame of frames) {
       if (signal.aborted) break;
       heartbeat.refresh();
-      if (!response.write(frameText(frame))) await drained(response, options);
+      if (!response.write(Buffer.isBuffer(frame) ? frame : frameText(frame))) await drained(response, options);
     }
     if (done !== undefined && !signal.aborted) response.write(`data: ${done}\n\n`);
   } finally {
     clearInterval(heartbeat);
   }
   response.end();
-}
-
-function frameText({ id, event, data }: EventFrame): string {
-  const head = `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}`;
-  return `${head}data: ${data}\n\n`;
 }
 
 async function drained(response: ServerResponse, { signal, stallSeconds }: EventStreamOptions): Promise<void> {

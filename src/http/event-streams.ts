@@ -3,15 +3,16 @@ import type { ServerResponse } from 'node:http';
 import { CONFIG, type Config } from '../config/index.js';
 import { DomainError } from '../errors/index.js';
 import { disconnection } from './connection.js';
-import { writeEventStream, type EventFrame, type EventStreamOptions } from './event-stream.js';
+import type { EventFrame } from './event-frame.js';
+import { writeEventStream, type EventStreamOptions } from './event-stream.js';
 
 /** `foreground`: the work belongs to this connection; `reader`: it goes on without it. */
 export const STREAM_KINDS = ['foreground', 'reader'] as const;
 export type StreamKind = (typeof STREAM_KINDS)[number];
 
 export interface StreamRequest extends Pick<EventStreamOptions, 'retryMs' | 'done'> {
-  /** Opens the source; its signal aborts when the client is gone or the service ends the stream. */
-  frames: (signal: AbortSignal) => AsyncIterable<EventFrame>;
+  /** Opens the source, of frames or their bytes; its signal aborts when the client is gone or the service ends the stream. */
+  frames: (signal: AbortSignal) => AsyncIterable<EventFrame | Buffer>;
 }
 
 /** Sends one stream from its first byte to its end. */

@@ -5,7 +5,7 @@ export { disconnection } from './connection.js';
 export { bodyOf, IsTextOrList, Nested, Rule, Unsupported, UNSUPPORTED_VALUE, type DtoVariants } from './dto.js';
 export { readDto } from './dto.pipe.js';
 export { sendError } from './error-answer.js';
-export { type EventFrame } from './event-stream.js';
+export { SharedFrames, type EventFrame } from './event-frame.js';
 export { EventStreams, STREAM_KINDS, type SendStream, type StreamKind, type StreamRequest } from './event-streams.js';
 export { HttpModule } from './http.module.js';
 export { fingerprintOf, type KeyedRequest } from './idempotency-key.js';

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import { DomainError } from '../errors/index.js';
-import { EventStreams, type EventFrame, type StreamKind } from '../http/index.js';
+import { EventStreams, SharedFrames, type StreamKind } from '../http/index.js';
 import { TaskEventStream, type OpenedLog, type StoredEvent } from '../tasks/index.js';
 
 /** OpenAI clients ignore it, Open Responses demands it (WIRE B5). */
 const DONE = '[DONE]';
+
+const FRAMES = new SharedFrames(({ type, payload }: StoredEvent) => ({ event: type, data: payload }));
 
 /** A place for one stream on one connection. */
 export interface ResponseStream {
@@ -34,7 +36,7 @@ export class ResponseStreams {
   ): Promise<void> {
     return this.streams.withPlace(kind, (send) => {
       const live: ResponseStream['live'] = (events) =>
-        send(response, { frames: (signal) => frames(events(signal)), done: DONE });
+        send(response, { frames: (signal) => FRAMES.of(events(signal)), done: DONE });
       return work({
         live,
         stored: async (taskId, after) => {
@@ -53,8 +55,4 @@ export class ResponseStreams {
       throw new DomainError('event_log_expired', 'The events of this response are no longer kept.');
     }
   }
-}
-
-async function* frames(events: AsyncIterable<StoredEvent>): AsyncGenerator<EventFrame> {
-  for await (const { type, payload } of events) yield { event: type, data: payload };
 }

@@ -22,6 +22,14 @@ describe('the feed', () => {
     expect(first.take()).toEqual([]);
   });
 
+  it('hands all readers the same event, so that they can share what is made of it', () => {
+    const feed = new EventFeed();
+    const readers = [1, 2].map(() => feed.subscribe('task_1', 10));
+    const one = event(1);
+    feed.publish('task_1', [one]);
+    for (const reader of readers) expect(reader.take()?.[0]).toBe(one);
+  });
+
   it('invariant 8: a reader that falls behind its bound holds nothing any more and reads the disk', async () => {
     const feed = new EventFeed();
     const reader = feed.subscribe('task_1', 2);

@@ -6,8 +6,8 @@ import {
   EventStreams,
   parseCursor,
   QueryFields,
+  SharedFrames,
   WholeNumber,
-  type EventFrame,
   type QueryOf,
 } from '../http/index.js';
 import { DescribeRoute, Tag } from '../openapi/index.js';
@@ -24,6 +24,12 @@ const EVENTS_FIELDS = {
   limit: new WholeNumber({ min: 1, max: 1000, fallback: 100 }),
 };
 const EVENTS_QUERY = new QueryFields(EVENTS_FIELDS);
+
+const FRAMES = new SharedFrames(({ sequenceNumber, type, payload }: StoredEvent) => ({
+  id: sequenceNumber,
+  event: type,
+  data: payload,
+}));
 
 /** GET /v1/tasks/{id}/events: a stream that resumes by Last-Event-ID, or a page of JSON (WIRE B5). */
 @Tag('Tasks')
@@ -78,7 +84,7 @@ export class TaskEventsController {
         response.status(HttpStatus.NO_CONTENT).end();
         return;
       }
-      await send(response, { frames: (signal) => frames(log.events(signal)), retryMs: RECONNECT_MS });
+      await send(response, { frames: (signal) => FRAMES.of(log.events(signal)), retryMs: RECONNECT_MS });
     });
   }
 
@@ -88,9 +94,4 @@ export class TaskEventsController {
     const data = events.map((event) => event.payload).join(',');
     response.type('json').send(`{"object":"list","data":[${data}],"has_more":${hasMore}}`);
   }
-}
-
-async function* frames(events: AsyncIterable<StoredEvent>): AsyncGenerator<EventFrame> {
-  for await (const { sequenceNumber, type, payload } of events)
-    yield { id: sequenceNumber, event: type, data: payload };
 }
