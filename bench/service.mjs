@@ -31,6 +31,7 @@ export async function startService({
     env: {
       ...process.env,
       UV_THREADPOOL_SIZE: '8',
+      MALLOC_ARENA_MAX: '1',
       LMSP_PORT: '0',
       LMSP_DATA_DIR: dataDir,
       LMSP_LOG_LEVEL: 'warn',

@@ -38,5 +38,5 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
 
 /** The environment of a service that is started with these settings. */
 export function environmentWith(settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return { UV_THREADPOOL_SIZE: '8', ...process.env, ...settings };
+  return { UV_THREADPOOL_SIZE: '8', MALLOC_ARENA_MAX: '1', ...process.env, ...settings };
 }

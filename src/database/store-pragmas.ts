@@ -8,7 +8,7 @@ const WRITER_SETTINGS = [
   'recursive_triggers = ON',
   'wal_autocheckpoint = 1000',
   'journal_size_limit = 67108864',
-  'cache_size = -16000',
+  'cache_size = -4000',
 ] as const;
 
 /**

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { FromRunner, ToRunner } from '../runner-protocol.js';
+import { MODEST_HEAP, ONE_MALLOC_POOL } from './modest-memory.js';
 import type { RunnerLink } from './runner-model.js';
 import { readOutput } from './runner-output.js';
 
@@ -14,7 +15,7 @@ export interface RunnerProcessOptions {
 }
 
 /** onnxruntime 1.30 reports its use to its maker unless it is told not to. */
-const RUNNER_ENVIRONMENT = { ORT_DISABLE_TELEMETRY: '1' };
+const RUNNER_ENVIRONMENT = { ORT_DISABLE_TELEMETRY: '1', ...ONE_MALLOC_POOL };
 
 /** A runner as a child process with a message channel. */
 export class RunnerProcess<To extends object = ToRunner, From = FromRunner> implements RunnerLink<To, From> {
@@ -25,7 +26,7 @@ export class RunnerProcess<To extends object = ToRunner, From = FromRunner> impl
     this.child = fork(options.entry, [], {
       serialization: 'advanced',
       env: { ...RUNNER_ENVIRONMENT, ...options.env },
-      execArgv: [],
+      execArgv: [...MODEST_HEAP],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     readOutput(this.child.stdout as Readable, (text) => options.output(text));

@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
+import { MODEST_HEAP, ONE_MALLOC_POOL } from '../process/modest-memory.js';
 import type { TextJob, TextResult, ToTextWorker } from './text-protocol.js';
 
 /** Heap of a text process, MB. */
@@ -16,8 +17,8 @@ export class TextProcess {
   constructor(entry: string | URL) {
     this.child = fork(entry, [], {
       serialization: 'advanced',
-      env: {},
-      execArgv: [`--max-old-space-size=${HEAP_MB}`],
+      env: { ...ONE_MALLOC_POOL },
+      execArgv: [...MODEST_HEAP, `--max-old-space-size=${HEAP_MB}`],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     this.gone = new Promise((resolve) => {
