@@ -18,6 +18,7 @@ export { identifierSuffix, newIdentifier } from './identifiers.js';
 export { keptFact, readFact, writeFact } from './service-facts.js';
 export { MIGRATIONS_TABLE } from './store-file.js';
 export { JointReads } from './joint-reads.js';
+export { packTexts } from './packed-texts.js';
 export { sqliteCode, StorageFault, storageFault, type StorageFaultKind } from './storage-fault.js';
 export { openStore, Store, type StoreOptions, type StoreSizes, type StoreUpgrade } from './store.js';
 export { StoreReader } from './store-reader.js';

@@ -24,8 +24,8 @@ export interface Outcome<R> {
 const MOST_PREPARED = 128;
 /** A pragma may act when it is prepared, and definitions come once: neither is prepared for a second time. */
 const REPEATED = /^\s*(?:select|with|insert|update|delete|begin|commit|rollback)\b/i;
-/** A prepared statement keeps its parameters until its next use. */
-const MOST_PARAMETER_CHARACTERS = 1_048_576;
+/** A prepared statement keeps its parameters until its next use: characters of texts, bytes of buffers. */
+const MOST_PARAMETER_LENGTH = 1_048_576;
 
 const { Statement } = sqlite3 as unknown as {
   Statement: new (database: sqlite3.Database, sql: string, done: (error: Error | null) => void) => sqlite3.Statement;
@@ -132,7 +132,7 @@ function isRepeated(sql: string, method: Call['method']): boolean {
 }
 
 function isShort(parameters: Arguments): boolean {
-  let characters = 0;
-  for (const each of parameters.flat()) if (typeof each === 'string') characters += each.length;
-  return characters <= MOST_PARAMETER_CHARACTERS;
+  let length = 0;
+  for (const each of parameters.flat()) if (typeof each === 'string' || Buffer.isBuffer(each)) length += each.length;
+  return length <= MOST_PARAMETER_LENGTH;
 }

@@ -10,7 +10,6 @@ import {
   TaskHandlers,
   TaskRunner,
   taskPayload,
-  type JsonObject,
   type Seat,
   type Task,
   type TaskChange,
@@ -77,12 +76,12 @@ export class PullHandler implements TaskHandler, OnModuleInit {
     }
   }
 
-  async project(tx: Tx, changes: TaskChange[]): Promise<JsonObject[]> {
+  async project(tx: Tx, changes: TaskChange[]): Promise<string[]> {
     for (const { task, event } of changes) {
       if (event === 'response.completed') await this.adopt(tx, task);
       if (isTerminalEvent(event)) tx.afterCommit(() => this.pulled.delete(task.id));
     }
-    return changes.map(({ task }) => taskPayload(task, this.config));
+    return changes.map(({ task }) => JSON.stringify(taskPayload(task, this.config)));
   }
 
   /** Inside the unit of row 6. */

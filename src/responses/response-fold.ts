@@ -1,6 +1,7 @@
 import type { OutputItem, OutputLogprob, OutputTextPart, SummaryTextPart } from './response-object.js';
 
-interface FoldedEvent {
+/** What the fold looks at of an event. */
+export interface FoldedEvent {
   type: string;
   output_index?: number;
   content_index?: number;
@@ -19,9 +20,17 @@ interface FoldedEvent {
  * events that say nothing about items are passed over.
  */
 export function foldOutput(output: OutputItem[], payloads: Iterable<string>): OutputItem[] {
+  return foldEvents(output, parsed(payloads));
+}
+
+function* parsed(payloads: Iterable<string>): Generator<FoldedEvent> {
+  for (const payload of payloads) yield JSON.parse(payload) as FoldedEvent;
+}
+
+/** The same for events that are parsed; parts of them become parts of the output. */
+export function foldEvents(output: OutputItem[], events: Iterable<FoldedEvent>): OutputItem[] {
   let items = structuredClone(output);
-  for (const payload of payloads) {
-    const event = JSON.parse(payload) as FoldedEvent;
+  for (const event of events) {
     if (event.response) items = event.response.output;
     else apply(items, event);
   }

@@ -7,7 +7,6 @@ import { ModelResidency, type ModelSeat } from '../models/index.js';
 import {
   TaskHandlers,
   TaskRunner,
-  type JsonObject,
   type OnRestart,
   type Seat,
   type TaskChange,
@@ -66,9 +65,9 @@ export class ResponseHandler implements TaskHandler<ResponseSeat>, OnModuleInit 
     return model !== null && this.residency.waitsForMemory(model) ? 'waiting_for_memory' : null;
   }
 
-  async project(tx: Tx, changes: TaskChange[]): Promise<JsonObject[]> {
-    const snapshots = await projectResponses(tx, changes);
-    return snapshots.map(({ response }) => ({ response }));
+  async project(tx: Tx, changes: TaskChange[]): Promise<string[]> {
+    const bodies = await projectResponses(tx, changes);
+    return bodies.map((body) => `{"response":${body}}`);
   }
 
   async takeUp(tx: Tx, task: Task, seat: ResponseSeat): Promise<UnusableSnapshot | null> {

@@ -1,4 +1,4 @@
-import type { Tx } from '../database/index.js';
+import { packTexts, type Tx } from '../database/index.js';
 import { countSnapshotLines, type SnapshotCount, type TaskChange } from '../tasks/index.js';
 import { closeOpenItems } from './response-fold.js';
 import { indexItems } from './response-items.js';
@@ -24,11 +24,11 @@ interface Projected extends TaskChange {
 }
 
 /**
- * The snapshots of lifecycle events, one for each change, in order; written to the rows as well, so that both are one
- * (invariant 3). Output and usage are computed from the events and snapshots on disk, inside the unit, never from a
+ * The snapshots of lifecycle events, one for each change, in order, as JSON; written to the rows as well, so that both are
+ * one (invariant 3). Output and usage are computed from the events and snapshots on disk, inside the unit, never from a
  * runner's memory. A fixed number of statements, however many tasks move together.
  */
-export async function projectResponses(tx: Tx, changes: TaskChange[]): Promise<{ response: ResponseObject }[]> {
+export async function projectResponses(tx: Tx, changes: TaskChange[]): Promise<string[]> {
   const projected = await readProjected(tx, changes);
   const outputs = await outputsOf(tx, projected);
   const counted = await countSnapshotLines(
@@ -36,12 +36,17 @@ export async function projectResponses(tx: Tx, changes: TaskChange[]): Promise<{
     projected.filter(({ task }) => task.finishedAt !== null).map(({ task }) => task),
     REASONING_MARK,
   );
-  const snapshots = projected.map((each) => {
-    const output = outputs.get(each.task.id) ?? [];
-    return { response: snapshot(each, output, counted.get(each.task.id) ?? NOTHING) };
-  });
-  await writeSnapshots(tx, projected, snapshots);
-  return snapshots;
+  const snapshots = projected.map((each) =>
+    snapshot(each, outputs.get(each.task.id) ?? [], counted.get(each.task.id) ?? NOTHING),
+  );
+  const bodies = snapshots.map((response) => JSON.stringify(response));
+  await writeBodies(tx, projected, snapshots, bodies);
+  const ended = snapshots.filter((_, i) => projected[i]?.task.finishedAt !== null);
+  await indexItems(
+    tx,
+    ended.map(({ id, output }) => ({ responseId: id, items: output })),
+  );
+  return bodies;
 }
 
 async function readProjected(tx: Tx, changes: TaskChange[]): Promise<Projected[]> {
@@ -101,34 +106,24 @@ function usageOf(inputTokens: number | null, { lines, marked, first }: SnapshotC
   return usage({ input: inputTokens, cached: cachedTokensOf(first), output: lines, reasoning: marked });
 }
 
-async function writeSnapshots(
+async function writeBodies(
   tx: Tx,
   projected: Projected[],
-  snapshots: { response: ResponseObject }[],
+  snapshots: ResponseObject[],
+  bodies: string[],
 ): Promise<void> {
-  const rows = snapshots.map(({ response }, i) => {
-    const finished = projected[i]?.task.finishedAt ?? null;
-    return {
-      id: response.id,
-      status: response.status,
-      body: JSON.stringify(response),
-      number: projected[i]?.sequenceNumber,
-      completed: response.completed_at === null ? null : finished,
-      finished,
-    };
+  const { bytes, places } = packTexts(bodies);
+  const rows = snapshots.map(({ id, status, completed_at: completed }, i) => {
+    const { task, sequenceNumber } = projected[i]!;
+    const finished = task.finishedAt;
+    return [id, status, sequenceNumber, completed === null ? null : finished, finished, ...places[i]!];
   });
   await tx.execute(
-    `UPDATE responses SET status = v.value->>'status', body = v.value->>'body',
-       body_sequence_number = v.value->>'number', completed_at = v.value->>'completed',
-       finished_at = v.value->>'finished',
-       generation = CASE WHEN v.value->>'finished' IS NULL THEN generation END
-     FROM json_each(?) AS v WHERE responses.id = v.value->>'id'`,
-    [JSON.stringify(rows)],
-  );
-  const ended = snapshots.filter((_, i) => projected[i]?.task.finishedAt !== null);
-  await indexItems(
-    tx,
-    ended.map(({ response }) => ({ responseId: response.id, items: response.output })),
+    `UPDATE responses SET status = v.value->>1, body_sequence_number = v.value->>2, completed_at = v.value->>3,
+       finished_at = v.value->>4, body = CAST(substr(?, v.value->>5, v.value->>6) AS TEXT),
+       generation = CASE WHEN v.value->>4 IS NULL THEN generation END
+     FROM json_each(?) AS v WHERE responses.id = v.value->>0`,
+    [bytes, JSON.stringify(rows)],
   );
 }
 

@@ -1,5 +1,5 @@
-import { readEvents, readEventsOfMany, type Queryable } from '../tasks/index.js';
-import { foldOutput } from './response-fold.js';
+import { readEvents, readPayloadsOfMany, type Queryable } from '../tasks/index.js';
+import { foldEvents, foldOutput, type FoldedEvent } from './response-fold.js';
 import type { OutputItem } from './response-object.js';
 
 /** Where the fold of one response's output begins: behind its stored snapshot. */
@@ -31,23 +31,24 @@ export async function storedOutput(from: Queryable, { taskId, output, after }: F
 
 /**
  * The same for many, by task id; `last` is the number that each log ends with. Logs are read together as long as they
- * make one page, so that many short ones cost one read and a long one no more memory than before.
+ * make one page, so that many short ones cost one read and a long one no more memory than before; one that ends with its
+ * snapshot is not read.
  */
 export async function storedOutputs(
   from: Queryable,
   starts: (FoldStart & { last: number })[],
 ): Promise<Map<string, OutputItem[]>> {
-  const outputs = new Map<string, OutputItem[]>();
-  for (const group of pages(starts)) {
+  const outputs = new Map(starts.map(({ taskId, output }) => [taskId, output]));
+  for (const group of pages(starts.filter(({ after, last }) => last > after))) {
     const [first] = group;
     if (group.length === 1 && first) {
       outputs.set(first.taskId, await storedOutput(from, first));
       continue;
     }
-    const logs = await readEventsOfMany(from, group);
+    const logs = await readPayloadsOfMany(from, group);
     for (const { taskId, output } of group) {
-      const payloads = logs.get(taskId)?.map((event) => event.payload) ?? [];
-      outputs.set(taskId, foldOutput(output, payloads));
+      const events = JSON.parse(logs.get(taskId) ?? '[]') as FoldedEvent[];
+      outputs.set(taskId, foldEvents(output, events));
     }
   }
   return outputs;
@@ -57,7 +58,7 @@ function pages<S extends { after: number; last: number }>(starts: S[]): S[][] {
   const groups: S[][] = [];
   let room = 0;
   for (const start of starts) {
-    const events = Math.max(start.last - start.after, 0);
+    const events = start.last - start.after;
     if (events > room || groups.length === 0) {
       groups.push([]);
       room = FOLD_PAGE;

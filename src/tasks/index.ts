@@ -33,12 +33,13 @@ export {
   UNUSABLE_SNAPSHOTS,
   type UnusableSnapshot,
 } from './task-handlers.js';
-export { errorPayload, TaskLifecycleService } from './task-lifecycle.service.js';
+export { errorPayload } from './lifecycle-events.js';
+export { TaskLifecycleService } from './task-lifecycle.service.js';
 export {
   countSnapshotLines,
   eventJson,
   readEvents,
-  readEventsOfMany,
+  readPayloadsOfMany,
   readSnapshot,
   type Queryable,
   type SnapshotCount,

@@ -42,7 +42,8 @@ export class RunnerLoss {
     const message = 'The run of the task ended unexpectedly.';
     if (task.status === 'cancelling') await this.lifecycle.confirmCancel(tx, task.id, claim);
     else if (task.status === 'running') await this.settle(tx, claim, { kind: 'lost', message, alone: true });
-    else if (task.background && task.onRestart !== 'fail') await this.lifecycle.recoverRetry(tx, [task.id]);
+    else if (task.background && task.onRestart !== 'fail')
+      await this.lifecycle.recover(tx, [{ command: 'recoverRetry', taskIds: [task.id] }]);
     else await this.lifecycle.failLoading(tx, claim, new DomainError('model_load_failed', message).toBody());
   }
 }

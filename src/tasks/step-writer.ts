@@ -1,4 +1,4 @@
-import type { Tx } from '../database/index.js';
+import { packTexts, type Tx } from '../database/index.js';
 import type { Claim, JsonObject } from './task.js';
 import type { TaskStep } from './task-handlers.js';
 import { eventJson, type StoredEvent } from './task-log.js';
@@ -93,16 +93,12 @@ async function raiseNumbers(tx: Tx, live: LiveGroup[], now: number): Promise<voi
 /** Inserts numbered events of any number of tasks in one statement. */
 export async function insertEvents(tx: Tx, events: (StoredEvent & { taskId: string })[], now: number): Promise<void> {
   if (events.length === 0) return;
-  const rows = events.map((event) => ({
-    task: event.taskId,
-    number: event.sequenceNumber,
-    type: event.type,
-    payload: event.payload,
-  }));
+  const { bytes, places } = packTexts(events.map(({ payload }) => payload));
+  const rows = events.map(({ taskId, sequenceNumber, type }, i) => [taskId, sequenceNumber, type, ...places[i]!]);
   await tx.execute(
     `INSERT INTO task_events (task_id, sequence_number, type, payload, created_at)
-     SELECT value->>'task', value->>'number', value->>'type', value->>'payload', ? FROM json_each(?)`,
-    [now, JSON.stringify(rows)],
+     SELECT value->>0, value->>1, value->>2, CAST(substr(?, value->>3, value->>4) AS TEXT), ? FROM json_each(?)`,
+    [bytes, now, JSON.stringify(rows)],
   );
 }
 

@@ -37,7 +37,7 @@ export class TaskEnd {
       case 'failed':
         return this.lifecycle.fail(tx, claim, outcome.error);
       case 'lost':
-        await this.journal.flushInto(tx, claim.taskId);
+        await this.journal.flushInto(tx, new Set([claim.taskId]));
         return this.loss.settle(tx, claim, outcome);
       case 'unusable':
         return this.lifecycle.startOver(tx, claim.taskId, outcome.reason, claim);

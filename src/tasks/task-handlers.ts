@@ -126,11 +126,11 @@ export interface TaskHandler<S extends Seat = Seat> {
    */
   takeUp?(tx: Tx, task: Task, seat: S): Promise<UnusableSnapshot | null>;
   /**
-   * The payloads of lifecycle events (without type and number), e.g. `{ response }`: one for each change, in order; no
-   * two are of one task. Runs inside the transitions' unit: database calls only. Whatever the type stores about its
+   * The payloads of lifecycle events (without type and number) as JSON, e.g. of `{ response }`: one for each change, in
+   * order; no two are of one task, and they may be of several kinds. Runs inside the transitions' unit: database calls only. Whatever the type stores about its
    * tasks it updates here, so that the snapshot and the stored object are one (invariant 3). Absent: `{ task }`.
    */
-  project?(tx: Tx, changes: TaskChange[]): Promise<JsonObject[]>;
+  project?(tx: Tx, changes: TaskChange[]): Promise<string[]>;
 }
 
 /** Who has a task type when it is not an extension. */
@@ -163,10 +163,10 @@ export class TaskHandlers {
   }
 
   /** The payloads of lifecycle events of one type (TaskHandler.project); of a type that is none of this process as well. */
-  async payloads(tx: Tx, type: string, changes: TaskChange[]): Promise<JsonObject[]> {
+  async payloads(tx: Tx, type: string, changes: TaskChange[]): Promise<string[]> {
     const handler = this.find(type);
     if (handler?.project) return handler.project(tx, changes);
-    return changes.map(({ task }) => taskPayload(task, this.config));
+    return changes.map(({ task }) => JSON.stringify(taskPayload(task, this.config)));
   }
 
   /** As `waitPhase` of the type's handler; null where there is none. */

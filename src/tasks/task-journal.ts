@@ -70,15 +70,15 @@ export class TaskJournal {
   }
 
   /**
-   * Writes the task's waiting steps into a transition's unit, before its event. StepWriteFailed: what one of them writes
+   * Writes the waiting steps of tasks into the unit of their transitions, before its events. StepWriteFailed: what one of them writes
    * failed, and its task's steps are refused from now on; the unit has to be tried again, without them.
    */
-  async flushInto(tx: Tx, taskId: string): Promise<void> {
-    const waiting = this.batcher.take(tx, ({ claim }) => claim.taskId === taskId);
+  async flushInto(tx: Tx, taskIds: ReadonlySet<string>): Promise<void> {
+    const waiting = this.batcher.take(tx, ({ claim }) => taskIds.has(claim.taskId));
     if (waiting.length === 0) return;
     const steps = waiting.map(({ input }) => input);
     const outcomes = await this.write(tx, steps).catch((error: unknown) => {
-      if (error instanceof StepWriteFailed) this.refuse(taskId, error);
+      if (error instanceof StepWriteFailed) this.refuse(error.taskId, error);
       throw error;
     });
     tx.afterCommit(() => {

@@ -1,21 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../database/index.js';
 import type { DomainError, ErrorBody } from '../errors/index.js';
-import { recorderFailed, TaskHooks } from './hooks/task-hooks.js';
+import { recorderFailed, TaskHooks, type StatusesBefore } from './hooks/task-hooks.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
-import { insertEvents, insertFirstEvents } from './step-writer.js';
+import { appendLifecycleEvents, type MovedTasks } from './lifecycle-events.js';
+import { insertFirstEvents } from './step-writer.js';
 import { insertTasks, type TaskDraft } from './task-drafts.js';
-import { TaskHandlers, type TaskChange, type UnusableSnapshot } from './task-handlers.js';
+import { TaskHandlers, type UnusableSnapshot } from './task-handlers.js';
 import { TaskJournal } from './task-journal.js';
 import { TaskNews } from './task-news.js';
-import { eventJson, type StoredEvent } from './task-log.js';
-import {
-  isTerminal,
-  TASK_TRANSITIONS,
-  type TaskCommand,
-  type TaskStatus,
-  type Transition,
-} from './task-transitions.js';
+import { isTerminal, TASK_TRANSITIONS, type TaskCommand, type TaskStatus } from './task-transitions.js';
 import type { Claim, JsonObject, Suspicion, Task } from './task.js';
 import { TaskNotFound, TransitionRefused } from './tasks.errors.js';
 import { updateStatus, type StatusChange } from './status-update.js';
@@ -24,6 +18,22 @@ import { updateStatus, type StatusChange } from './status-update.js';
 export interface Blame {
   interruptions: 0 | 1;
   suspicion: Suspicion;
+}
+
+/** Tasks that move alike. */
+interface Move extends StatusChange {
+  command: TaskCommand;
+  taskIds: string[];
+}
+
+/** What recovery does with tasks that it found alike. `interruptions` are added to those of each. */
+export interface RecoveryMove extends Pick<StatusChange, 'error' | 'interruptions'> {
+  command: 'recoverFail' | 'recoverRetry' | 'recoverResume' | 'recoverCancel' | 'failQueued' | 'failUnowned';
+  taskIds: string[];
+}
+
+interface MadeMove extends MovedTasks {
+  before: StatusesBefore;
 }
 
 /**
@@ -142,30 +152,15 @@ export class TaskLifecycleService {
     return this.execute(tx, 'reloadLost', claim.taskId, { claim, newOwner: owner });
   }
 
-  /** Row 16 (C2), for many tasks at once, as the recovery rows below. */
-  recoverFail(tx: Tx, taskIds: string[], error: ErrorBody): Promise<Task[]> {
-    return this.executeAll(tx, 'recoverFail', taskIds, { error });
-  }
-
-  /** Row 17; `interruptions` are added to those of each task. */
-  recoverRetry(tx: Tx, taskIds: string[], interruptions = 0): Promise<Task[]> {
-    return this.executeAll(tx, 'recoverRetry', taskIds, { interruptions });
+  /** Rows 16 to 19 (C2, C3), and what recovery gives up (rows 12 and 13): many tasks, each of its own kind, at once. */
+  recover(tx: Tx, moves: RecoveryMove[]): Promise<Task[]> {
+    return this.executeAll(tx, moves);
   }
 
   /** Row 17 for a snapshot that cannot be gone on from; a run that finds so late names its claim. */
   startOver(tx: Tx, taskId: string, reason: UnusableSnapshot, claim?: Claim): Promise<Task> {
     tx.afterCommit(() => this.news.unusable(taskId, reason));
     return this.execute(tx, 'recoverRetry', taskId, { claim });
-  }
-
-  /** Row 18; `interruptions` as above. */
-  recoverResume(tx: Tx, taskIds: string[], interruptions = 0): Promise<Task[]> {
-    return this.executeAll(tx, 'recoverResume', taskIds, { interruptions });
-  }
-
-  /** Row 19 (C3). */
-  recoverCancel(tx: Tx, taskIds: string[]): Promise<Task[]> {
-    return this.executeAll(tx, 'recoverCancel', taskIds, {});
   }
 
   /** Row 20. */
@@ -188,87 +183,49 @@ export class TaskLifecycleService {
   private async execute(tx: Tx, command: TaskCommand, taskId: string, change: StatusChange): Promise<Task> {
     const inPlace = this.hooks.inPlaceOf(tx, command, taskId);
     if (inPlace !== null) return this.execute(tx, inPlace, taskId, { claim: change.claim, error: recorderFailed() });
-    const [task] = await this.executeAll(tx, command, [taskId], change);
+    const [task] = await this.executeAll(tx, [{ ...change, command, taskIds: [taskId] }]);
     if (!task) throw new TaskNotFound(taskId);
     return task;
   }
 
   /**
-   * The one algorithm behind every row, for tasks that move alike: guarded update, then the events with the numbers it
-   * took. All or none: throws for the first that cannot move, and the unit must not be committed then.
+   * The one algorithm behind every row, for tasks that move together: guarded update, then the events with the numbers it
+   * took. All or none: throws for the first that cannot move, and the unit must not be committed then. No two moves name
+   * one task. A statement more for each kind of move, and else as many as for one task.
    */
-  private async executeAll(tx: Tx, command: TaskCommand, taskIds: string[], change: StatusChange): Promise<Task[]> {
-    if (taskIds.length === 0) return [];
-    const transition: Transition = TASK_TRANSITIONS[command];
-    for (const taskId of taskIds) await this.journal.flushInto(tx, taskId);
+  private async executeAll(tx: Tx, moves: Move[]): Promise<Task[]> {
+    await this.journal.flushInto(tx, new Set(moves.flatMap(({ taskIds }) => taskIds)));
     const now = Date.now();
+    const made: MadeMove[] = [];
+    for (const move of moves) if (move.taskIds.length > 0) made.push(await this.move(tx, move, now));
+    const logs = await appendLifecycleEvents(tx, this.handlers, made, now);
+    const ended = made.filter(({ command }) => isTerminal(TASK_TRANSITIONS[command].to));
+    if (ended.length > 0) await this.keys.settle(tx, allOf(ended), now);
+    for (const { command, tasks, before } of made) await this.hooks.made(tx, command, tasks, before, now);
+    tx.afterCommit(() => made.forEach(({ command, tasks }) => this.news.made(command, tasks, logs, now)));
+    return allOf(made);
+  }
+
+  private async move(tx: Tx, { command, taskIds, ...change }: Move, now: number): Promise<MadeMove> {
     const before = await this.hooks.before(tx, command, taskIds);
-    const moved = await updateStatus(tx, transition, taskIds, change, now);
-    const refused = taskIds.find((taskId, i) => moved[i]?.id !== taskId);
+    const tasks = await updateStatus(tx, TASK_TRANSITIONS[command], taskIds, change, now);
+    const refused = taskIds.find((taskId, i) => tasks[i]?.id !== taskId);
     if (refused !== undefined) throw await this.refusal(tx, command, refused);
-    const logs = await this.events(tx, transition, moved, change.error ?? null);
-    await insertEvents(
-      tx,
-      [...logs].flatMap(([taskId, events]) => events.map((event) => ({ taskId, ...event }))),
-      now,
-    );
-    if (isTerminal(transition.to)) await this.keys.settle(tx, moved, now);
-    await this.hooks.made(tx, command, moved, before, now);
-    tx.afterCommit(() => this.news.made(command, moved, logs, now));
-    return moved;
+    return { command, tasks, before, error: change.error ?? null };
   }
 
   private async refusal(tx: Tx, command: TaskCommand, taskId: string): Promise<Error> {
     const [row] = await tx.query<{ status: TaskStatus }>('select status from tasks where id = ?', [taskId]);
     return row ? new TransitionRefused(command, taskId, row.status) : new TaskNotFound(taskId);
   }
+}
 
-  /** The transition's events of each task, by its id. */
-  private async events(
-    tx: Tx,
-    transition: Transition,
-    tasks: Task[],
-    error: ErrorBody | null,
-  ): Promise<Map<string, StoredEvent[]>> {
-    const logs = new Map<string, StoredEvent[]>(tasks.map(({ id }) => [id, []]));
-    for (const [i, type] of transition.events.entries()) {
-      const numberOf = (task: Task): number => task.lastSequenceNumber - transition.events.length + 1 + i;
-      const views =
-        type === 'error'
-          ? null
-          : await this.views(
-              tx,
-              tasks.map((task) => ({ task, event: type, sequenceNumber: numberOf(task) })),
-            );
-      for (const task of tasks) {
-        const sequenceNumber = numberOf(task);
-        const payload = views ? (views.get(task.id) ?? {}) : errorPayload(error);
-        logs.get(task.id)?.push({ sequenceNumber, type, payload: eventJson(type, sequenceNumber, payload) });
-      }
-    }
-    return logs;
-  }
-
-  /** The payload of each change, by the id of its task. */
-  private async views(tx: Tx, changes: TaskChange[]): Promise<Map<string, JsonObject>> {
-    const views = new Map<string, JsonObject>();
-    for (const type of new Set(changes.map(({ task }) => task.type))) {
-      const ofType = changes.filter(({ task }) => task.type === type);
-      const payloads = await this.handlers.payloads(tx, type, ofType);
-      for (const [i, { task }] of ofType.entries()) views.set(task.id, payloads[i] ?? {});
-    }
-    return views;
-  }
+function allOf(made: MadeMove[]): Task[] {
+  return made.flatMap(({ tasks }) => tasks);
 }
 
 function viewOf({ view }: TaskDraft, task: Task | undefined): JsonObject {
   if (typeof view !== 'function') return view;
   if (!task) throw new Error('a draft has no row');
   return view(task);
-}
-
-/** The flat fields are OpenAI's, the nested object Open Responses' (WIRE B5). */
-export function errorPayload(error: ErrorBody | null): JsonObject {
-  if (!error) throw new Error('a failure needs its error');
-  return { code: error.code, message: error.message, param: error.param, error };
 }

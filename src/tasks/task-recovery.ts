@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { StoreClosed, storageFault, StoreReader, type Tx } from '../database/index.js';
+import { StoreClosed, storageFault, StoreReader } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import { TaskUnits } from './hooks/task-units.js';
-import { TaskLifecycleService } from './task-lifecycle.service.js';
-import { UNFINISHED_STATUSES } from './task-transitions.js';
-import { readEventsOfMany } from './task-log.js';
+import { TaskLifecycleService, type RecoveryMove } from './task-lifecycle.service.js';
+import { readLastTypes } from './task-log.js';
+import { UNFINISHED_STATUSES, type TaskStatus } from './task-transitions.js';
 import { retryLimitExceeded } from './tasks.errors.js';
-import { taskFromRow, type Task, type TaskRow } from './task.js';
+import type { Task, TaskRow } from './task.js';
 
 /** What recovery did, in tasks. */
 export interface RecoveryReport {
@@ -73,19 +73,20 @@ export class TaskRecovery {
     return report;
   }
 
-  private async page(after: number): Promise<Task[]> {
-    const rows = await this.reader.query<TaskRow>(
-      `select * from tasks where ${UNFINISHED} and position > ? order by position limit ?`,
+  private async page(after: number): Promise<Leftover[]> {
+    const rows = await this.reader.query<LeftoverRow>(
+      `select position, id, status, owner, background, on_restart, last_sequence_number
+       from tasks where ${UNFINISHED} and position > ? order by position limit ?`,
       [after, PAGE],
     );
-    return rows.map(taskFromRow);
+    return rows.map(leftoverFromRow);
   }
 
   /**
    * One unit for the page; if it fails, one for each half of it, and so on: a damaged row holds up no other. A fault of the disk
    * or a store that a stop has closed is no row's: it fails the recovery, or every task would be passed over.
    */
-  private async recoverPage(tasks: Task[]): Promise<RecoveryOutcome[]> {
+  private async recoverPage(tasks: Leftover[]): Promise<RecoveryOutcome[]> {
     try {
       return await this.recoverTogether(tasks);
     } catch (error) {
@@ -100,89 +101,81 @@ export class TaskRecovery {
     }
   }
 
-  /** Each cell's tasks move together. */
-  private recoverTogether(tasks: Task[]): Promise<RecoveryOutcome[]> {
+  private recoverTogether(tasks: Leftover[]): Promise<RecoveryOutcome[]> {
     return this.units.run(async (tx) => {
-      const cells = new Map<Cell, Task[]>();
-      const last = await lastEvents(tx, tasks.filter(waitsForTakeUp));
-      for (const task of tasks) {
-        const cell = cellOf(task, last.get(task.id));
-        const alike = cells.get(cell) ?? [];
-        cells.set(cell, alike);
-        alike.push(task);
-      }
-      const outcomes: RecoveryOutcome[] = [];
-      for (const [cell, found] of cells) outcomes.push(...(await this.recover(tx, cell, found)));
-      return outcomes;
+      const types = await readLastTypes(tx, tasks.filter(waitsForTakeUp));
+      const moved = await this.lifecycle.recover(tx, movesOf(tasks, types));
+      const exhausted = moved.filter(isExhausted);
+      const givenUp = new Set(exhausted.map(({ id }) => id));
+      if (exhausted.length > 0) await this.lifecycle.recover(tx, exhausted.map(giveUp));
+      const kept = Array<RecoveryOutcome>(tasks.length - moved.length).fill('kept');
+      return [...kept, ...moved.map(({ id, status }) => (givenUp.has(id) ? 'failed' : outcomeOf(status)))];
     });
   }
+}
 
-  private async recover(tx: Tx, cell: Cell, tasks: Task[]): Promise<RecoveryOutcome[]> {
-    const ids = tasks.map(({ id }) => id);
-    switch (cell) {
-      case 'cancel':
-        await this.lifecycle.recoverCancel(tx, ids);
-        return ids.map(() => 'cancelled');
-      case 'fail':
-        await this.lifecycle.recoverFail(tx, ids, serverRestarted());
-        return ids.map(() => 'failed');
-      case 'keep':
-        return ids.map(() => 'kept');
-      case 'retry':
-        return this.again(tx, tasks, (alike, interruptions) => this.lifecycle.recoverRetry(tx, alike, interruptions));
-      case 'resume':
-        return this.again(tx, tasks, (alike, interruptions) => this.lifecycle.recoverResume(tx, alike, interruptions));
-    }
-  }
+/** What is looked at of a task that a former process left. */
+type Leftover = Pick<Task, 'position' | 'id' | 'status' | 'owner' | 'background' | 'onRestart' | 'lastSequenceNumber'>;
 
-  /** Counts an unclean end for each owner. A clean stop and an earlier recovery leave none: nothing counts twice. */
-  private async again(
-    tx: Tx,
-    tasks: Task[],
-    move: (ids: string[], interruptions: number) => Promise<Task[]>,
-  ): Promise<RecoveryOutcome[]> {
-    const owned = tasks.filter(({ owner }) => owner !== null).map(({ id }) => id);
-    const unowned = tasks.filter(({ owner }) => owner === null).map(({ id }) => id);
-    const outcomes: RecoveryOutcome[] = [];
-    for (const task of [...(await move(owned, 1)), ...(await move(unowned, 0))]) {
-      outcomes.push(await this.limited(tx, task));
-    }
-    return outcomes;
-  }
+type LeftoverRow = Pick<
+  TaskRow,
+  'position' | 'id' | 'status' | 'owner' | 'background' | 'on_restart' | 'last_sequence_number'
+>;
 
-  /** A task that was cut off too often is given up, as any of its state (rows 12 and 13). */
-  private async limited(tx: Tx, task: Task): Promise<RecoveryOutcome> {
-    const { id, status, interruptions } = task;
-    if (interruptions < task.maxInterruptions) return status === 'queued' ? 'requeued' : 'resumed';
-    const error = retryLimitExceeded(interruptions);
-    await (status === 'queued' ? this.lifecycle.failQueued(tx, id, error) : this.lifecycle.failUnowned(tx, id, error));
-    return 'failed';
-  }
+function leftoverFromRow(row: LeftoverRow): Leftover {
+  const { position, id, status, owner, background, on_restart: onRestart, last_sequence_number: last } = row;
+  return { position, id, status, owner, background: background === 1, onRestart, lastSequenceNumber: last };
 }
 
 /** What the twelve cells of 11.3 come to (C1). */
 type Cell = 'cancel' | 'fail' | 'keep' | 'retry' | 'resume';
 
 /** A foreground task has nobody left to answer: it fails. */
-function cellOf(task: Task, lastEvent: string | undefined): Cell {
+function cellOf(task: Leftover, lastType: string | undefined): Cell {
   if (task.status === 'cancelling') return 'cancel';
   if (task.onRestart === 'fail' || !task.background) return 'fail';
   if (task.status === 'queued') return 'keep';
   if (task.status !== 'running' || task.onRestart !== 'resume') return 'retry';
-  return waitsForTakeUp(task) && lastEvent === 'response.in_progress' ? 'keep' : 'resume';
+  return waitsForTakeUp(task) && lastType === 'response.in_progress' ? 'keep' : 'resume';
+}
+
+function movesOf(tasks: Leftover[], lastTypes: ReadonlyMap<string, string>): RecoveryMove[] {
+  const of = (cell: Cell): Leftover[] => tasks.filter((task) => cellOf(task, lastTypes.get(task.id)) === cell);
+  const again = (command: 'recoverRetry' | 'recoverResume', found: Leftover[]): RecoveryMove[] => [
+    // An unclean end counts for each owner. A clean stop and an earlier recovery leave none: nothing counts twice.
+    { command, taskIds: idsOf(found.filter(({ owner }) => owner !== null)), interruptions: 1 },
+    { command, taskIds: idsOf(found.filter(({ owner }) => owner === null)) },
+  ];
+  return [
+    { command: 'recoverCancel', taskIds: idsOf(of('cancel')) },
+    { command: 'recoverFail', taskIds: idsOf(of('fail')), error: serverRestarted() },
+    ...again('recoverRetry', of('retry')),
+    ...again('recoverResume', of('resume')),
+  ];
+}
+
+/** A task that was cut off too often is given up, as any of its state (rows 12 and 13). */
+function giveUp({ id, status, interruptions }: Task): RecoveryMove {
+  const command = status === 'queued' ? 'failQueued' : 'failUnowned';
+  return { command, taskIds: [id], error: retryLimitExceeded(interruptions) };
+}
+
+function isExhausted({ finishedAt, interruptions, maxInterruptions }: Task): boolean {
+  return finishedAt === null && interruptions >= maxInterruptions;
+}
+
+function outcomeOf(status: TaskStatus): RecoveryOutcome {
+  if (status === 'failed' || status === 'cancelled') return status;
+  return status === 'queued' ? 'requeued' : 'resumed';
 }
 
 /** Row 18 has left it so, or a clean stop has: only the last event tells. */
-function waitsForTakeUp(task: Task): boolean {
+function waitsForTakeUp(task: Leftover): boolean {
   return task.status === 'running' && task.owner === null;
 }
 
-async function lastEvents(tx: Tx, tasks: Task[]): Promise<Map<string, string>> {
-  const logs = await readEventsOfMany(
-    tx,
-    tasks.map(({ id, lastSequenceNumber }) => ({ taskId: id, after: lastSequenceNumber - 1 })),
-  );
-  return new Map([...logs].flatMap(([id, [last]]) => (last ? [[id, last.type]] : [])));
+function idsOf(tasks: Leftover[]): string[] {
+  return tasks.map(({ id }) => id);
 }
 
 function serverRestarted(): ReturnType<DomainError['toBody']> {

@@ -47,7 +47,10 @@ export class TaskTypeTaken extends Error {
 
 /** What a handler wanted to write together with a step failed; the disk is not to blame. */
 export class StepWriteFailed extends Error {
-  constructor(taskId: string, cause: unknown) {
+  constructor(
+    readonly taskId: string,
+    cause: unknown,
+  ) {
     super(`what task ${taskId} writes with its step failed`, { cause });
     this.name = 'StepWriteFailed';
   }

@@ -30,10 +30,14 @@ export const COMMANDS: Record<Command, Send> = {
   requeueLost: (lifecycle, tx, claim) => lifecycle.requeueLost(tx, claim, { interruptions: 1, suspicion: 2 }),
   interruptLost: (lifecycle, tx, claim) => lifecycle.interruptLost(tx, claim, { interruptions: 1, suspicion: 2 }),
   reloadLost: (lifecycle, tx, claim) => lifecycle.reloadLost(tx, claim, NEW_OWNER),
-  recoverFail: (lifecycle, tx, { taskId }) => lifecycle.recoverFail(tx, [taskId], COMMAND_ERROR).then(one),
-  recoverRetry: (lifecycle, tx, { taskId }) => lifecycle.recoverRetry(tx, [taskId]).then(one),
-  recoverResume: (lifecycle, tx, { taskId }) => lifecycle.recoverResume(tx, [taskId]).then(one),
-  recoverCancel: (lifecycle, tx, { taskId }) => lifecycle.recoverCancel(tx, [taskId]).then(one),
+  recoverFail: (lifecycle, tx, { taskId }) =>
+    lifecycle.recover(tx, [{ command: 'recoverFail', taskIds: [taskId], error: COMMAND_ERROR }]).then(one),
+  recoverRetry: (lifecycle, tx, { taskId }) =>
+    lifecycle.recover(tx, [{ command: 'recoverRetry', taskIds: [taskId] }]).then(one),
+  recoverResume: (lifecycle, tx, { taskId }) =>
+    lifecycle.recover(tx, [{ command: 'recoverResume', taskIds: [taskId] }]).then(one),
+  recoverCancel: (lifecycle, tx, { taskId }) =>
+    lifecycle.recover(tx, [{ command: 'recoverCancel', taskIds: [taskId] }]).then(one),
   takeUp: (lifecycle, tx, { taskId }) => lifecycle.takeUp(tx, taskId, NEW_OWNER),
 };
 

@@ -8,7 +8,7 @@ import type {
   TaskRun,
   UnusableSnapshot,
 } from '../../src/tasks/task-handlers.js';
-import type { JsonObject, Task } from '../../src/tasks/task.js';
+import type { Task } from '../../src/tasks/task.js';
 
 /** A scripted task type: seats are handed out up to `seats`, and each run does what `script` says. */
 export class ScriptedHandler implements TaskHandler {
@@ -57,10 +57,10 @@ export class ScriptedHandler implements TaskHandler {
     return this.script(run);
   }
 
-  async project(_tx: Tx, changes: TaskChange[]): Promise<JsonObject[]> {
+  async project(_tx: Tx, changes: TaskChange[]): Promise<string[]> {
     return changes.map((change) => {
       this.onProject(change);
-      return { task: { id: change.task.id, status: change.task.status } };
+      return JSON.stringify({ task: { id: change.task.id, status: change.task.status } });
     });
   }
 }

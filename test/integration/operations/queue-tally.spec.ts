@@ -31,7 +31,7 @@ describe('the tally of waiting tasks (OPERATE 3.2)', () => {
       { type: 'scripted', model: 'b', waiting: 1 },
     ]);
     const running = await lab.bring('running', { model: 'b' });
-    await lab.write((tx) => lab.lifecycle.recoverRetry(tx, [running.id]));
+    await lab.write((tx) => lab.lifecycle.recover(tx, [{ command: 'recoverRetry', taskIds: [running.id] }]));
     expect(await told()).toEqual(await counted());
     const doomed = await lab.bring('queued', { model: 'c' });
     const error = { type: 'server_error', code: 'queue_timeout', message: 'too late', param: null };

@@ -21,9 +21,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     breaks: 'recovery changes the status and appends no event (C2, C3, C4)',
     patches: [
       {
-        file: 'tasks/task-lifecycle.service.js',
-        from: '        await insertEvents(tx, [...logs]',
-        to: "        if (!command.startsWith('recover')) await insertEvents(tx, [...logs]",
+        file: 'tasks/lifecycle-events.js',
+        from: '    await insertEvents(tx, [...logs]',
+        to: "    if (!moved.some(({ command }) => command.startsWith('recover'))) await insertEvents(tx, [...logs]",
       },
     ],
     rules: ['C1', 'C2', 'C3', 'invariant 1'],
@@ -113,8 +113,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     patches: [
       {
         file: 'tasks/task-recovery.js',
-        from: 'recoverRetry(tx, alike, interruptions)',
-        to: 'recoverRetry(tx, alike, 0)',
+        from: 'interruptions: 1 }',
+        to: 'interruptions: 0 }',
       },
     ],
     rules: ['B6'],
