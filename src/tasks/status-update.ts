@@ -1,7 +1,15 @@
 import type { Tx } from '../database/index.js';
 import type { ErrorBody } from '../errors/index.js';
 import { isTerminal, type Transition } from './task-transitions.js';
-import { taskFromRow, type Claim, type JsonObject, type Suspicion, type Task, type TaskRow } from './task.js';
+import {
+  TASK_ROW_JSON,
+  taskFromRow,
+  type Claim,
+  type JsonObject,
+  type Suspicion,
+  type Task,
+  type TaskRow,
+} from './task.js';
 
 /** What a command brings along. */
 export interface StatusChange {
@@ -53,11 +61,13 @@ export async function updateStatus(
     guards.push(['attempt = ? AND owner = ?', change.claim?.attempt, change.claim?.owner]);
 
   // The first word in lower case makes the driver answer with rows (STACK 4).
-  const rows = await tx.query<TaskRow>(
-    `update tasks SET ${sets.map(([sql]) => sql).join(', ')} WHERE ${guards.map(([sql]) => sql).join(' AND ')} RETURNING *`,
+  const rows = await tx.query<{ task: string }>(
+    `update tasks SET ${sets.map(([sql]) => sql).join(', ')} WHERE ${guards.map(([sql]) => sql).join(' AND ')}
+     RETURNING ${TASK_ROW_JSON} AS task`,
     [...sets, ...guards].flatMap(([, ...parameters]) => parameters),
   );
-  const moved = new Map(rows.map((row) => [row.id, taskFromRow(row)]));
+  const tasks = rows.map(({ task }) => taskFromRow(JSON.parse(task) as TaskRow));
+  const moved = new Map(tasks.map((task) => [task.id, task]));
   return taskIds.flatMap((id) => moved.get(id) ?? []);
 }
 

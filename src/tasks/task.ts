@@ -82,6 +82,28 @@ export interface TaskRow {
   events_expired_at: number | null;
 }
 
+const COLUMNS = [
+  ...['position', 'id', 'type', 'client_id', 'response_id', 'model', 'status', 'on_restart', 'background', 'attempt'],
+  ...[
+    'interruptions',
+    'max_interruptions',
+    'start_count',
+    'owner',
+    'suspect',
+    'last_sequence_number',
+    'input',
+    'result',
+  ],
+  ...['error', 'metadata', 'created_at', 'updated_at', 'started_at', 'finished_at', 'cancel_requested_at'],
+  'events_expired_at',
+] as const satisfies readonly (keyof TaskRow)[];
+
+/**
+ * SQL of a row as one JSON text, for statements that give many: the driver makes an object of columns at five times the
+ * cost. Read with `JSON.parse`, it is a TaskRow.
+ */
+export const TASK_ROW_JSON = `json_object(${COLUMNS.map((column) => `'${column}', ${column}`).join(', ')})`;
+
 function parsed<T>(json: string | null): T | null {
   return json === null ? null : (JSON.parse(json) as T);
 }
