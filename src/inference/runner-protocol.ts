@@ -1,5 +1,5 @@
 import type { EngineModelInfo, GenerationRequest, ModelSpec } from './inference-engine.js';
-import type { TurnReport } from './generation/scheduler.js';
+import type { TurnReport } from './generation/turn-report.js';
 
 /** The first message to any runner. */
 export interface OpenMessage<Spec> {

@@ -1,6 +1,7 @@
 import type { KernelRules } from './generation/kernel-rules.js';
 import type { LanguageModel } from './generation/language-model.js';
-import { Scheduler, type TurnReport } from './generation/scheduler.js';
+import { Scheduler } from './generation/scheduler.js';
+import type { TurnReport } from './generation/turn-report.js';
 import type { TokenDecoder } from './generation/text-assembler.js';
 import type { FromRunner, ToRunner } from './runner-protocol.js';
 
@@ -24,7 +25,7 @@ export class RunnerSession {
     const { model, decoder, rows, send, rules } = options;
     const report = (turn: TurnReport): void =>
       send({ kind: 'report', report: turn, received: this.received, prefixBytes: model.prefixBytes ?? 0 });
-    this.scheduler = new Scheduler(model, decoder, rows, report, rules);
+    this.scheduler = new Scheduler(model, decoder, rows, report, { rules });
   }
 
   handle(message: Exclude<ToRunner, { kind: 'open' }>): void {

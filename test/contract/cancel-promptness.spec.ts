@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { TurnReport } from '../../src/inference/generation/scheduler.js';
+import type { TurnReport } from '../../src/inference/generation/turn-report.js';
 import { openModel, type OpenedModel } from '../../src/inference/onnx/open-model.js';
 import { RunnerSession } from '../../src/inference/runner-session.js';
 import { GOLDEN, POCKET } from './pocket.js';

@@ -3,8 +3,9 @@ import { ONE_CLASS, type KernelRules } from '../../src/inference/generation/kern
 import type { DecodeInput, LanguageModel } from '../../src/inference/generation/language-model.js';
 import { PREFIX_BLOCK_TOKENS } from '../../src/inference/generation/prefix-blocks.js';
 import { PrefixModel, type BlockRows } from '../../src/inference/generation/prefix-model.js';
-import { Scheduler, type TurnReport } from '../../src/inference/generation/scheduler.js';
+import { Scheduler } from '../../src/inference/generation/scheduler.js';
 import type { TokenDecoder } from '../../src/inference/generation/text-assembler.js';
+import type { TurnReport } from '../../src/inference/generation/turn-report.js';
 import type {
   GenerationEnd,
   GenerationRequest,
@@ -30,6 +31,9 @@ class RememberingModel implements LanguageModel, BlockRows<number[]> {
   readonly contextLength = 2000;
   readonly batches: number[] = [];
   failing = new Set<string>();
+  /** What a token of a prompt takes. */
+  msPerToken = 0;
+  ms = 0;
   /** As on a processor with two kernel classes: what a run writes depends on whether it held one row. */
   loneRowDiffers = false;
   private readonly rows: number[][] = [];
@@ -39,6 +43,7 @@ class RememberingModel implements LanguageModel, BlockRows<number[]> {
     expect(this.rows[row]!.length).toBeGreaterThanOrEqual(past);
     this.rows[row]!.length = past;
     this.rows[row]!.push(...ids);
+    this.ms += ids.length * this.msPerToken;
     if (this.failing.has('prefill')) return Promise.reject(new Error('prefill failed'));
     return Promise.resolve(this.logits(row));
   }
@@ -105,7 +110,8 @@ export class Bench {
   constructor(rows: number, rules: KernelRules = ONE_CLASS, prefixBlocks = 0) {
     this.model.loneRowDiffers = rules.loneRowDiffers;
     this.remembering = new PrefixModel(this.model, this.model, prefixBlocks);
-    this.scheduler = new Scheduler(this.remembering, decoder, rows, (report) => this.take(report), rules);
+    const take = (report: TurnReport): void => this.take(report);
+    this.scheduler = new Scheduler(this.remembering, decoder, rows, take, { rules, clock: () => this.model.ms });
   }
 
   add(

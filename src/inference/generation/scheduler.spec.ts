@@ -37,9 +37,23 @@ describe('the scheduler', () => {
     await bench.run(2);
     const before = bench.ids('short').length;
     bench.add('long', prompt(500), 5);
-    await bench.run(5);
+    await bench.run(3);
     expect(bench.ids('long')).toEqual([]);
-    expect(bench.ids('short').length).toBe(before + 5);
+    expect(bench.ids('short').length).toBe(before + 3);
+  });
+
+  it('cuts a prompt smaller while others decode, by what its tokens take; it yields the same (ENGINE 4.4)', async () => {
+    const bench = new Bench(2);
+    bench.model.msPerToken = 1;
+    bench.add('short', prompt(3), 30);
+    await bench.run(1);
+    bench.add('long', prompt(300), 5);
+    await bench.run(3);
+    bench.scheduler.cancel('short');
+    await bench.run();
+    const taken = bench.reports.flatMap(({ prefilled }) => prefilled.filter(([id]) => id === 'long'));
+    expect(taken.map(([, tokens]) => tokens)).toEqual([64, 96, 128, 256, 300]);
+    expect(bench.ids('long')).toEqual(await alone(prompt(300), 5));
   });
 
   it('fails the one row whose logits are unusable', async () => {

@@ -1,30 +1,17 @@
-import type {
-  GenerationEnd,
-  GenerationRequest,
-  GenerationStep,
-  KernelClass,
-  ReplayedStep,
-} from '../inference-engine.js';
+import type { GenerationEnd, GenerationRequest, KernelClass } from '../inference-engine.js';
 import { ONE_CLASS, partner, wantedClass, type KernelRules } from './kernel-rules.js';
 import type { LanguageModel } from './language-model.js';
 import { logprobsOf } from './logprobs.js';
-import { CHUNK_ALONE, CHUNK_BESIDE_DECODING, nextChunk } from './prefill-plan.js';
+import { CHUNK_FIXED, nextChunk, PrefillPace } from './prefill-plan.js';
 import { Row } from './row.js';
 import { Sampler } from './sampler.js';
 import type { TokenDecoder } from './text-assembler.js';
+import { emptyReport, type TurnReport } from './turn-report.js';
 
-/** What happened in one turn, for all rows: the one message per step. */
-export interface TurnReport {
-  /** [generation, prompt tokens processed so far, of them those that an earlier prompt had left]. */
-  prefilled: [string, number, number][];
-  /** [generation, what the tokens of its log yield]: once, when it is taken in. */
-  rebuilt: [string, ReplayedStep[]][];
-  /** [generation, tokens of its log decoded again so far]. */
-  replayed: [string, number][];
-  steps: [string, GenerationStep][];
-  ended: [string, GenerationEnd][];
-  /** Nothing can be done before the next message. */
-  idle: boolean;
+export interface SchedulerOptions {
+  rules?: KernelRules;
+  /** Milliseconds; only the sizes of chunks depend on it. */
+  clock?: () => number;
 }
 
 /**
@@ -40,6 +27,9 @@ export class Scheduler {
   private prefilling: Row | null = null;
   private readonly decoding: Row[] = [];
   private readonly sampler: Sampler;
+  private readonly pace = new PrefillPace();
+  private readonly rules: KernelRules;
+  private readonly clock: () => number;
   private report: TurnReport = emptyReport();
 
   constructor(
@@ -47,8 +37,10 @@ export class Scheduler {
     private readonly decoder: TokenDecoder,
     private readonly rows: number,
     private readonly emit: (report: TurnReport) => void,
-    private readonly rules: KernelRules = ONE_CLASS,
+    { rules = ONE_CLASS, clock = () => performance.now() }: SchedulerOptions = {},
   ) {
+    this.rules = rules;
+    this.clock = clock;
     // A vocabulary may be padded beyond the tokenizer's last id: such ids are never drawn.
     this.sampler = new Sampler(Math.min(model.vocabularySize, decoder.size));
   }
@@ -140,14 +132,15 @@ export class Scheduler {
     const row = this.prefilling;
     if (row === null) return;
     const { id, promptIds } = row.request;
-    const short = this.rules.fixedChunks || this.decoding.length > 0;
-    const size = short ? CHUNK_BESIDE_DECODING : CHUNK_ALONE;
+    const size = this.rules.fixedChunks ? CHUNK_FIXED : this.pace.chunk(this.decoding.length > 0);
     const until = row.past + nextChunk(promptIds.length - row.past, size);
     let logits: Float32Array;
     try {
+      const since = this.clock();
       const run = this.model.prefill(this.decoding.length, promptIds.slice(row.past, until), row.past);
       row.prepare();
       logits = await run;
+      this.pace.prefilled(until - row.past, this.clock() - since);
     } catch (error) {
       this.prefilling = null;
       this.fail(row, error);
@@ -180,9 +173,11 @@ export class Scheduler {
     if (lone && wantedClass(lone, this.rules) === 'batch') inputs.push(partner(this.decoding[1] ?? this.prefilling));
     let logits: Float32Array[];
     try {
+      const since = this.clock();
       const run = this.model.decode(inputs, 0);
       for (const row of rows) row.prepare();
       logits = await run;
+      this.pace.decoded(this.clock() - since);
     } catch (error) {
       this.failAll(rows.length, error);
       return false;
@@ -286,8 +281,4 @@ export class Scheduler {
     this.emit({ ...report, idle: !runnable });
     return runnable;
   }
-}
-
-function emptyReport(): TurnReport {
-  return { prefilled: [], rebuilt: [], replayed: [], steps: [], ended: [], idle: false };
 }

@@ -63,6 +63,8 @@ describe('the canary of a load (ENGINE 2.7)', () => {
   it('finds that it may not where what is written depends on the cut', async () => {
     const cut = sessionOf((id, width) => id + width);
     expect(await measureKernels(cut, LAYOUT, OPTIONS)).toMatchObject({ chunksEqual: false, prefixesEqual: false });
+    const short = sessionOf((id, width) => (width === 32 ? id + 0.5 : id));
+    expect(await measureKernels(short, LAYOUT, OPTIONS)).toMatchObject({ chunksEqual: false });
   });
 
   it.each([

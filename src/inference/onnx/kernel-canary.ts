@@ -29,7 +29,7 @@ const BATCHES = [2, 3, 8];
 const LONGEST_PROMPT = 130;
 const CHUNK_PLANS = [
   [128, 2],
-  [64, 64, 2],
+  [32, 32, 64, 2],
 ];
 
 /** Runs one decode step with 1, 2, 3 and 8 rows and one prompt in two cuts and behind a copy, and compares the bits. */
