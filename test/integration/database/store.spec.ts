@@ -91,6 +91,7 @@ describe('a new store', () => {
       'busy_timeout',
       'wal_autocheckpoint',
       'cache_size',
+      'temp_store',
     ];
     const found = await store.units.run(async (tx) => {
       const values: unknown[] = [];
@@ -98,7 +99,7 @@ describe('a new store', () => {
       return values;
     });
     await store.close();
-    expect(found).toEqual([2, 1, 1, 5000, 1000, -16000]);
+    expect(found).toEqual([2, 1, 1, 5000, 1000, -4000, 2]);
   });
 
   test('is opened again with what was committed, and takes a later migration', async () => {
