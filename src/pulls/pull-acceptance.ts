@@ -25,7 +25,7 @@ export class PullAcceptance {
     await this.units.requireRoom();
     await requireRoom(dataDir, 0, diskFloorBytes);
     const accepted = await this.units.run((tx) => this.requests.accept(tx, request));
-    if (!accepted.repeated) this.runner.wake(accepted.task.type, null);
+    if (!accepted.repeated) this.runner.joined(accepted.task.type, null);
     return accepted;
   }
 }

@@ -44,7 +44,7 @@ export class StoredCreation implements Creation {
   private async accept(draft: ResponseDraft, response: Response): Promise<Accepted> {
     const accepted = await this.acceptance.accept(draft);
     const { task, repeated } = accepted;
-    if (!repeated) this.runner.wake(task.type, task.model);
+    if (!repeated) this.runner.joined(task.type, task.model);
     response.setHeader('LMSP-Task-Id', task.id);
     return accepted;
   }

@@ -51,7 +51,7 @@ export class CreateTaskController {
     @Res() response: Response,
   ): Promise<void> {
     const accepted = await this.acceptance.accept(this.requests.prepare(dto, client.id, keyed));
-    if (!accepted.repeated) this.runner.wake(accepted.task.type, null);
+    if (!accepted.repeated) this.runner.joined(accepted.task.type, null);
     await this.answers.answer(accepted, response);
   }
 }

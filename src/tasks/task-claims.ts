@@ -34,6 +34,12 @@ export interface ClaimRegister {
 /** Which of these tasks may be claimed; it ends the others inside the unit. */
 export type ClaimScreen = (tx: Tx, tasks: Task[]) => Promise<Task[]>;
 
+interface TakenSeats {
+  seats: Seat[];
+  /** Why there is none more; an error: the lane is closed. Null: no more were wanted. */
+  refusal: DomainError | 'full' | null;
+}
+
 /** Tasks that wait in one lane at most looked at by one claim. */
 const LARGEST_CLAIM = 64;
 
@@ -74,20 +80,24 @@ export class TaskClaims {
 
   /**
    * Claims as many waiting tasks of the lane as there are seats, in one unit: those that wait to be taken up before
-   * those that are queued (WIRE B6), oldest first. On a full disk nothing begins: rejects with StorageFault.
+   * those that are queued (WIRE B6), oldest first. `full`: the lane was refused a seat. On a full disk nothing begins:
+   * rejects with StorageFault.
    */
-  async claim(type: string, model: string | null, runs: ClaimRegister): Promise<void> {
+  async claim(type: string, model: string | null, runs: ClaimRegister): Promise<'full' | null> {
     const handler = this.handlers.find(type);
-    if (handler === null || runs.suspectRuns(type, model)) return;
+    if (handler === null || runs.suspectRuns(type, model)) return null;
     await this.units.requireRoom();
-    const seats = this.seats(handler, model, await this.countWaiting(type, model, runs));
-    if (seats instanceof DomainError) return this.refuseForeground(type, model, seats.toBody());
+    const { seats, refusal } = this.seats(handler, model, await this.countWaiting(type, model, runs));
+    if (refusal instanceof DomainError && seats.length === 0) {
+      await this.refuseForeground(type, model, refusal.toBody());
+    }
     let used = 0;
     try {
       if (seats.length > 0) used = await this.claimInto(seats, handler, model, runs);
     } finally {
       for (const seat of seats.slice(used)) seat.release();
     }
+    return refusal === 'full' ? refusal : null;
   }
 
   screenBy(screen: ClaimScreen): void {
@@ -206,17 +216,17 @@ export class TaskClaims {
     return JSON.stringify([...this.setAside, ...runs.taskIds()]);
   }
 
-  private seats(handler: TaskHandler, model: string | null, wanted: number): Seat[] | DomainError {
+  /** As many as are wanted, or until one is refused. */
+  private seats(handler: TaskHandler, model: string | null, wanted: number): TakenSeats {
     const seats: Seat[] = [];
     while (seats.length < wanted) {
       const seat = handler.seat(model);
-      if (seat instanceof DomainError) return seats.length > 0 ? seats : seat;
-      if (!seat) break;
+      if (seat === null || seat instanceof DomainError) return { seats, refusal: seat ?? 'full' };
       // Looked at when the claim is on disk; a load that fails before that is no crash.
       seat.ready.catch(() => undefined);
       seats.push(seat);
     }
-    return seats;
+    return { seats, refusal: null };
   }
 
   /** The lane is closed: its background tasks wait, but nobody waits so long for an answer (row 12). */

@@ -27,6 +27,8 @@ export class TaskRunner implements ClaimRegister {
   private claiming = false;
   private stopped = false;
   private readonly lanes = new Map<string, Lane>();
+  /** Lanes that were refused a seat: whoever gives one back wakes them. */
+  private readonly full = new Set<string>();
 
   constructor(
     private readonly claims: TaskClaims,
@@ -55,10 +57,15 @@ export class TaskRunner implements ClaimRegister {
     await Promise.all([this.sweep.stop(), ...[...this.lanes.values()].map((lane) => lane.claimed)]);
   }
 
-  /** Something waits in the lane, or a seat of it has become free. Cheap, and never blocks. */
+  /** A task has joined the lane; while that is full, nothing is looked at for it. Cheap, and never blocks. */
+  joined(type: string, model: string | null): void {
+    if (!this.full.has(keyOf(type, model))) this.wake(type, model);
+  }
+
+  /** There may be a seat in the lane for what waits there. Never blocks. */
   wake(type: string, model: string | null): void {
     if (!this.claiming) return;
-    const key = JSON.stringify([type, model]);
+    const key = keyOf(type, model);
     const known = this.lanes.get(key);
     if (known) {
       known.again = true;
@@ -112,10 +119,12 @@ export class TaskRunner implements ClaimRegister {
 
   private async pump(key: string, lane: Lane): Promise<void> {
     const { type, model } = lane;
+    let isFull = false;
     do {
       lane.again = false;
+      isFull = false;
       try {
-        await this.claims.claim(type, model, this);
+        isFull = (await this.claims.claim(type, model, this)) === 'full';
       } catch (error) {
         // The seats given back have woken the lane: it waits all the same.
         lane.again = false;
@@ -124,6 +133,8 @@ export class TaskRunner implements ClaimRegister {
     } while (lane.again && this.claiming);
     // In the same turn as the last look at `again`, so that no wake is lost.
     this.lanes.delete(key);
+    if (isFull) this.full.add(key);
+    else this.full.delete(key);
   }
 
   private wakeLater({ type, model }: Lane, error: unknown): void {
@@ -140,4 +151,8 @@ export class TaskRunner implements ClaimRegister {
     const { type, model } = run.claimed.task;
     this.wake(type, model);
   }
+}
+
+function keyOf(type: string, model: string | null): string {
+  return JSON.stringify([type, model]);
 }

@@ -27,6 +27,25 @@ describe('claims (WIRE B4)', () => {
     expect(await lab.faults()).toEqual([]);
   });
 
+  it('nothing is looked for when a task joins a full lane; it has a seat that is given back', async () => {
+    const gate = deferred();
+    lab.handler.seats = 1;
+    lab.handler.script = () => gate.promise.then(() => ({ kind: 'completed' }));
+    for (let i = 0; i < 2; i += 1) await lab.create();
+    await lab.runner.start();
+    await waitFor(
+      'a claim that was refused a seat',
+      () => lab.runner.runs().length === 1 && lab.runner['lanes'].size === 0,
+    );
+    const looks = vi.spyOn(lab.handlers, 'find');
+    const late = await lab.create();
+    lab.runner.joined('scripted', null);
+    expect(looks).not.toHaveBeenCalled();
+    gate.resolve();
+    await lab.stream.ended(late.id, new AbortController().signal);
+    expect(looks).toHaveBeenCalled();
+  });
+
   it('tasks are taken in the order of their creation', async () => {
     const order: string[] = [];
     lab.handler.seats = 1;
