@@ -46,6 +46,7 @@ export async function openAcceptance(dataDir) {
   const { Store, UnitOfWork, StoreReader, identifierSuffix } = await dist('database/index.js');
   const { PROMPT_CODEC } = await dist('inference/index.js');
   const { ResponseAcceptance } = await dist('responses/response-acceptance.js');
+  const { newRow } = await dist('responses/response-store.js');
   const { ResponseRequests } = await dist('responses/index.js');
   const app = await NestFactory.create(AppModule.register(), { logger: false, abortOnError: false });
   await app.init();
@@ -66,7 +67,7 @@ export async function openAcceptance(dataDir) {
   };
   const ways = {
     grouped: () => acceptance.accept(draft()),
-    alone: async () => (await units.run((tx) => acceptance.write(tx, [draft()])))[0](),
+    alone: async () => (await units.run((tx) => acceptance.write(tx, [newRow(draft())])))[0](),
   };
   return {
     /** Accepts a second. */

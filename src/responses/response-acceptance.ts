@@ -5,12 +5,14 @@ import { DomainError } from '../errors/index.js';
 import { TaskLifecycleService, TaskUnits, type Task, type TaskDraft } from '../tasks/index.js';
 import { ResponseAdmission, type Verdict } from './response-admission.js';
 import { RESPONSE_TASK_TYPE } from './response-handler.js';
-import { ResponseStore, taskIdOf, type ResponseDraft } from './response-store.js';
+import { newRow, ResponseStore, taskIdOf, type NewRow, type ResponseDraft } from './response-store.js';
 
 /** The task of a request: made for it, or for the first with its key. */
 export interface Accepted {
   task: Task;
   repeated: boolean;
+  /** JSON of the response that was stored for the request, unless it is a repeat. */
+  body: string;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface Accepted {
  */
 @Injectable()
 export class ResponseAcceptance {
-  private readonly batcher: Batcher<ResponseDraft, Accepted>;
+  private readonly batcher: Batcher<NewRow, Accepted>;
 
   constructor(
     units: TaskUnits,
@@ -34,7 +36,7 @@ export class ResponseAcceptance {
       maxBatch: config.acceptBatchSize,
       // One that came at the end of another's wait has its own before it; waiting makes no room on a full disk.
       storageWaitMs: (fault) => (fault === 'busy' ? config.busyTimeoutMs : 0),
-      run: (tx, drafts: ResponseDraft[]) => this.write(tx, drafts),
+      run: (tx, rows: NewRow[]) => this.write(tx, rows),
     });
   }
 
@@ -44,26 +46,29 @@ export class ResponseAcceptance {
    */
   async accept(draft: ResponseDraft): Promise<Accepted> {
     await this.admission.requireRoom();
-    return this.batcher.submit(draft);
+    return this.batcher.submit(newRow(draft));
   }
 
-  private async write(tx: Tx, drafts: ResponseDraft[]): Promise<Array<() => Accepted>> {
-    const admission = await this.admission.open(tx, drafts);
-    const verdicts: { draft: ResponseDraft; verdict: Verdict }[] = [];
-    for (const draft of drafts) {
-      verdicts.push({ draft, verdict: this.refusalOf(tx, draft) ?? (await admission.admit(draft)) });
+  private async write(tx: Tx, rows: NewRow[]): Promise<Array<() => Accepted>> {
+    const admission = await this.admission.open(
+      tx,
+      rows.map(({ draft }) => draft),
+    );
+    const verdicts: { row: NewRow; verdict: Verdict }[] = [];
+    for (const row of rows) {
+      verdicts.push({ row, verdict: this.refusalOf(tx, row.draft) ?? (await admission.admit(row.draft)) });
     }
-    const admitted = verdicts.filter(({ verdict }) => isNew(verdict)).map(({ draft }) => draft);
+    const admitted = verdicts.filter(({ verdict }) => isNew(verdict)).map(({ row }) => row);
     await this.store.insert(tx, admitted);
     const made = await this.lifecycle.enqueue(
       tx,
-      admitted.map((draft) => this.taskDraft(draft)),
+      admitted.map((row) => this.taskDraft(row)),
     );
     const tasks = new Map([...admission.repeated, ...made.map((task) => [task.id, task] as const)]);
     return verdicts.map(
-      ({ verdict }) =>
+      ({ row, verdict }) =>
         () =>
-          accepted(verdict, tasks),
+          accepted(row, verdict, tasks),
     );
   }
 
@@ -72,7 +77,7 @@ export class ResponseAcceptance {
     return this.lifecycle.refusalOf(tx, taskIdOf(body.id));
   }
 
-  private taskDraft({ clientId, body, keyed }: ResponseDraft): TaskDraft {
+  private taskDraft({ draft: { clientId, body, keyed }, body: text }: NewRow): TaskDraft {
     return {
       id: taskIdOf(body.id),
       type: RESPONSE_TASK_TYPE,
@@ -84,7 +89,7 @@ export class ResponseAcceptance {
       input: null,
       metadata: body.metadata,
       maxInterruptions: this.config.maxInterruptions,
-      view: { response: body },
+      view: `{"response":${text}}`,
       ...(keyed && { keyed }),
     };
   }
@@ -94,9 +99,9 @@ function isNew(verdict: Verdict): boolean {
   return !(verdict instanceof DomainError) && !verdict.repeated;
 }
 
-function accepted(verdict: Verdict, tasks: ReadonlyMap<string, Task>): Accepted {
+function accepted({ body }: NewRow, verdict: Verdict, tasks: ReadonlyMap<string, Task>): Accepted {
   if (verdict instanceof DomainError) throw verdict;
   const task = tasks.get(verdict.taskId);
   if (!task) throw new Error('an admitted response has no task');
-  return { task, repeated: verdict.repeated };
+  return { task, repeated: verdict.repeated, body };
 }

@@ -48,7 +48,7 @@ export class ResponseRepeats implements RepeatAnswers {
       : (await this.store.find(task.responseId ?? '', task.clientId))?.body;
     if (!body) throw comeAgain('The response was deleted just now, and its key with it; send the request again.');
     mark(response);
-    if (task.background) answerAccepted(response, body);
+    if (task.background) answerAccepted(response, body.id, JSON.stringify(body));
     else response.json(body);
   }
 

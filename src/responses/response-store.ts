@@ -20,6 +20,23 @@ export interface ResponseDraft {
   keyed?: KeyedRequest;
 }
 
+/** What is inserted of a draft: made before its unit begins, so that the unit holds up no other. */
+export interface NewRow {
+  draft: ResponseDraft;
+  /** JSON of the response, as its row, its first events and the 202 have it. */
+  body: string;
+  /** JSON of the values of the row. */
+  row: string;
+}
+
+export function newRow(draft: ResponseDraft): NewRow {
+  const { clientId, input, generation } = draft;
+  const { id, model, status, previous_response_id: previous } = draft.body;
+  const body = JSON.stringify(draft.body);
+  const row = [id, clientId, model, status, body, JSON.stringify(input), JSON.stringify(generation), previous];
+  return { draft, body, row: JSON.stringify(row) };
+}
+
 /** A response as it stands: the stored snapshot and, while it runs, what its events added since. */
 export interface StoredResponse {
   taskId: string;
@@ -38,28 +55,17 @@ export class ResponseStore {
   constructor(private readonly reader: StoreReader) {}
 
   /** Inserts many responses with one statement; their tasks are enqueued in the same unit. */
-  async insert(tx: Tx, drafts: ResponseDraft[]): Promise<void> {
-    const now = Date.now();
-    const rows = drafts.map(({ clientId, body, input, generation }) => ({
-      id: body.id,
-      client: clientId,
-      model: body.model,
-      status: body.status,
-      body: JSON.stringify(body),
-      input: JSON.stringify(input),
-      generation: JSON.stringify(generation),
-      previous: body.previous_response_id,
-    }));
+  async insert(tx: Tx, responses: NewRow[]): Promise<void> {
     await tx.execute(
       `INSERT INTO responses (id, client_id, model, status, created_at, body, body_sequence_number, input, generation,
          previous_response_id)
-       SELECT value->>'id', value->>'client', value->>'model', value->>'status', ?, value->>'body', 1,
-         value->>'input', value->>'generation', value->>'previous' FROM json_each(?)`,
-      [now, JSON.stringify(rows)],
+       SELECT value->>0, value->>1, value->>2, value->>3, ?, value->>4, 1, value->>5, value->>6, value->>7
+       FROM json_each(?)`,
+      [Date.now(), `[${responses.map(({ row }) => row).join()}]`],
     );
     await indexItems(
       tx,
-      drafts.map(({ body, input }) => ({ responseId: body.id, items: input })),
+      responses.map(({ draft: { body, input } }) => ({ responseId: body.id, items: input })),
     );
   }
 

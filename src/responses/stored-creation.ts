@@ -22,9 +22,9 @@ export class StoredCreation implements Creation {
 
   /** Background: 202 once the task is on disk (R1). Foreground: the response at its end. */
   async answer(draft: ResponseDraft, response: Response): Promise<void> {
-    const { task, repeated } = await this.accept(draft, response);
+    const { task, repeated, body: json } = await this.accept(draft, response);
     if (repeated) await this.repeats.answer(task, response);
-    else if (task.background) answerAccepted(response, draft.body);
+    else if (task.background) answerAccepted(response, draft.body.id, json);
     else {
       const body = await this.foreground.outcome(task, draft.keyed !== undefined, response);
       if (body) response.json(body);

@@ -1,5 +1,5 @@
 import { packTexts, type Tx } from '../database/index.js';
-import type { Claim, JsonObject } from './task.js';
+import type { Claim } from './task.js';
 import type { TaskStep } from './task-handlers.js';
 import { eventJson, type StoredEvent } from './task-log.js';
 import type { TaskStatus } from './task-transitions.js';
@@ -105,7 +105,8 @@ export async function insertEvents(tx: Tx, events: (StoredEvent & { taskId: stri
 /** What the first events of a task have in common. */
 export interface FirstEvents {
   taskId: string;
-  payload: JsonObject;
+  /** JSON of an object. */
+  payload: string;
 }
 
 /**
@@ -118,7 +119,7 @@ export async function insertFirstEvents(
   types: readonly string[],
   now: number,
 ): Promise<void> {
-  const rows = tasks.map(({ taskId, payload }) => [taskId, JSON.stringify(payload).slice(1)]);
+  const rows = tasks.map(({ taskId, payload }) => [taskId, payload.slice(1)]);
   await tx.execute(
     `INSERT INTO task_events (task_id, sequence_number, type, payload, created_at)
      SELECT made.value->>0, first.key, first.value,

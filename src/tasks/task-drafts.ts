@@ -16,34 +16,33 @@ export interface TaskDraft {
   metadata: Record<string, string>;
   /** Unclean ends before the task is given up. */
   maxInterruptions: number;
-  /** Payload of the events 0 and 1, e.g. `{ response }` with status queued; or what makes it of the new row. */
-  view: JsonObject | ((task: Task) => JsonObject);
+  /** JSON of the payload of the events 0 and 1, e.g. `{"response":…}` with status queued; or what makes the payload of the new row. */
+  view: string | ((task: Task) => JsonObject);
   /** The request, where its sender gave it a key: bound to the task in the same unit. */
   keyed?: KeyedRequest;
 }
 
 /** Inserts the rows of new tasks in order, one statement for all (STACK 3.1). */
 export async function insertTasks(tx: Tx, drafts: TaskDraft[], now: number): Promise<Task[]> {
-  const rows = drafts.map((draft) => ({
-    id: draft.id,
-    type: draft.type,
-    client: draft.clientId,
-    response: draft.responseId,
-    model: draft.model,
-    policy: draft.onRestart,
-    background: draft.background ? 1 : 0,
-    interruptions: draft.maxInterruptions,
-    input: draft.input === null ? null : JSON.stringify(draft.input),
-    metadata: JSON.stringify(draft.metadata),
-  }));
+  const rows = drafts.map((draft) => [
+    draft.id,
+    draft.type,
+    draft.clientId,
+    draft.responseId,
+    draft.model,
+    draft.onRestart,
+    draft.background ? 1 : 0,
+    draft.maxInterruptions,
+    draft.input === null ? null : JSON.stringify(draft.input),
+    JSON.stringify(draft.metadata),
+  ]);
   const last = TASK_TRANSITIONS.enqueue.events.length - 1;
   const inserted = await tx.query<{ position: number; id: string }>(
     `with draft as (select value, key from json_each(?))
      insert into tasks (id, type, client_id, response_id, model, status, on_restart, background, attempt, interruptions,
        max_interruptions, start_count, owner, suspect, last_sequence_number, input, metadata, created_at, updated_at)
-     select value->>'id', value->>'type', value->>'client', value->>'response', value->>'model', 'queued',
-       value->>'policy', value->>'background', 0, 0, value->>'interruptions', 0, null, 0, ?, value->>'input',
-       value->>'metadata', ?, ?
+     select value->>0, value->>1, value->>2, value->>3, value->>4, 'queued', value->>5, value->>6, 0, 0, value->>7, 0,
+       null, 0, ?, value->>8, value->>9, ?, ?
      from draft order by key returning position, id`,
     [JSON.stringify(rows), last, now, now],
   );

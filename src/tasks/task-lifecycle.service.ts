@@ -224,8 +224,8 @@ function allOf(made: MadeMove[]): Task[] {
   return made.flatMap(({ tasks }) => tasks);
 }
 
-function viewOf({ view }: TaskDraft, task: Task | undefined): JsonObject {
-  if (typeof view !== 'function') return view;
+function viewOf({ view }: TaskDraft, task: Task | undefined): string {
+  if (typeof view === 'string') return view;
   if (!task) throw new Error('a draft has no row');
-  return view(task);
+  return JSON.stringify(view(task));
 }

@@ -6,7 +6,7 @@ import { Conversations } from '../../src/responses/conversations.js';
 import { newResponse } from '../../src/responses/new-response.js';
 import { ResponseHandler } from '../../src/responses/response-handler.js';
 import type { GenerationRecord, ResponseObject } from '../../src/responses/response-object.js';
-import { ResponseStore, taskIdOf, type ResponseDraft } from '../../src/responses/response-store.js';
+import { newRow, ResponseStore, taskIdOf, type ResponseDraft } from '../../src/responses/response-store.js';
 import { StoredResponses } from '../../src/responses/stored-responses.js';
 import type { OnRestart } from '../../src/tasks/index.js';
 import { FakeEngine, type FakeEngineOptions } from './fake-engine.js';
@@ -152,10 +152,10 @@ export class ResponseLab {
       model: MODEL,
       onRestart,
       background,
-      view: { response: response.body },
+      view: JSON.stringify({ response: response.body }),
     });
     await this.tasks.write(async (tx) => {
-      await this.store.insert(tx, [response]);
+      await this.store.insert(tx, [newRow(response)]);
       await this.tasks.lifecycle.enqueue(tx, [draft]);
     });
     return response.body.id;

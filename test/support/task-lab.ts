@@ -146,7 +146,7 @@ export class TaskLab {
       input: null,
       metadata: {},
       maxInterruptions: 3,
-      view: { task: { status: 'queued' } },
+      view: JSON.stringify({ task: { status: 'queued' } }),
       ...overrides,
     };
   }

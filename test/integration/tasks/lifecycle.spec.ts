@@ -20,7 +20,7 @@ describe('accepting (WIRE B4 row 1)', () => {
       onRestart: 'resume',
       background: false,
       maxInterruptions: 7,
-      view: { task: { hello: 'world' } },
+      view: JSON.stringify({ task: { hello: 'world' } }),
     });
     const [task] = await lab.write((tx) => lab.lifecycle.enqueue(tx, [draft]));
     expect(await lab.task(draft.id)).toEqual(task);
