@@ -228,7 +228,7 @@ export const CONFIG_TABLE = {
   stepGatherMs: whole(
     30,
     { min: 0, max: 1000 },
-    'So long after a commit the next tokens wait to share one; 0: the commits of a lone stream follow at once.',
+    'So long after some tokens of a stream the next ones wait to be stored and sent together; 0: each by itself.',
   ),
   diskFloorBytes: whole(
     67_108_864,

@@ -19,7 +19,7 @@ export interface BatcherOptions<I, O> {
   maxWaiting?: number;
   /** How long an input outlives a locked, full or failing disk before it is refused with that fault; 0 by default. */
   storageWaitMs?: (fault: StorageFaultKind) => number;
-  /** Inputs after which more come at once: alone, they wait for company for a moment after the last commit. */
+  /** Inputs after which more come at once: alone, they wait for company for a moment after the last commit began. */
   gathers?: (input: I) => boolean;
   /** That moment, in milliseconds; 0 by default. */
   gatherMs?: number;
@@ -49,12 +49,12 @@ interface Entry<I, O> extends Waiting<I, O> {
 /**
  * Group commit: what arrives while a commit runs forms the next batch, so load makes batches larger and idleness adds
  * no delay (STACK 3.5, HOUSE 4.8). Commits of a stream that is alone would cost more than its tokens, so what `gathers`
- * is committed at once when nothing was lately, and else with what came within `gatherMs` of the last commit.
+ * is committed at once when nothing was lately, and else with what came within `gatherMs` of the last one's beginning.
  */
 export class Batcher<I, O> {
   private waiting: Array<Entry<I, O>> = [];
   private draining = false;
-  private committedAt = -Infinity;
+  private beganAt = -Infinity;
   /** Ends the wait for company. */
   private hurry: () => void = () => undefined;
 
@@ -109,7 +109,7 @@ export class Batcher<I, O> {
   }
 
   private async gather(): Promise<void> {
-    const left = this.committedAt + (this.options.gatherMs ?? 0) - performance.now();
+    const left = this.beganAt + (this.options.gatherMs ?? 0) - performance.now();
     if (left <= 0 || !this.mayGather()) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, left);
@@ -129,6 +129,7 @@ export class Batcher<I, O> {
     let batch: Array<Entry<I, O>> = [];
     let outcomes: Array<() => O> = [];
     const purpose = { kind: this.options.kind, operations: () => batch.length };
+    this.beganAt = performance.now();
     try {
       await this.options.units.run(async (tx) => {
         // Inside the unit: whoever queued up meanwhile comes along, and a unit before this one could still `take`.
@@ -140,7 +141,6 @@ export class Batcher<I, O> {
       await this.handleFailure(batch, error);
       return;
     }
-    this.committedAt = performance.now();
     batch.forEach((entry, index) => settle(entry, outcomes[index]!));
   }
 

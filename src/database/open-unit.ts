@@ -79,11 +79,8 @@ export class OpenUnit {
   }
 
   private createTx(): Tx {
-    const runner = this.createRunner();
-    const manager = runner.connection.createEntityManager(runner);
-    // `save` and `remove` go through the manager that they find on the query runner.
-    Object.assign(runner, { manager });
-    const watchedManager = watched<EntityManager>(manager, (use, outcome) => this.handOut(use, outcome));
+    const createManager = (): EntityManager => this.createManager();
+    let manager: EntityManager | null = null;
     return {
       query: <R>(sql: string, parameters: SqlParameters = []) =>
         this.handOut(
@@ -97,10 +94,21 @@ export class OpenUnit {
             affected,
           })),
         ),
-      manager: watchedManager,
+      /** Made where it is asked for: most units are a few statements, and it costs as much as one. */
+      get manager() {
+        return (manager ??= createManager());
+      },
       afterCommit: (callback) => this.remember(this.committed, callback, 'afterCommit'),
       afterRollback: (callback) => this.remember(this.rolledBack, callback, 'afterRollback'),
     };
+  }
+
+  private createManager(): EntityManager {
+    const runner = this.createRunner();
+    const manager = runner.connection.createEntityManager(runner);
+    // `save` and `remove` go through the manager that they find on the query runner.
+    Object.assign(runner, { manager });
+    return watched<EntityManager>(manager, (use, outcome) => this.handOut(use, outcome));
   }
 
   /** TypeORM's one query runner, seen through the unit: always inside a transaction, which it can neither begin nor end. */

@@ -49,6 +49,8 @@ export interface ModelSpec {
   provider?: ProviderChoice;
   /** Memory for the beginnings of prompts, which later prompts reuse (`GenerationRequest.cacheScope`); absent: none. */
   prefixCacheBytes?: number;
+  /** So long after some steps were told the next ones may wait to be told together, in milliseconds; absent: not at all. */
+  gatherMs?: number;
 }
 
 /**

@@ -26,5 +26,5 @@ export type ToRunner =
 
 export type FromRunner =
   | OpeningMessage<EngineModelInfo>
-  /** One per turn. `received`: messages taken in so far, `open` left out; `prefixBytes`: kept of earlier prompts. */
+  /** One for one or several turns (ReportOutbox). `received`: messages taken in so far, `open` left out; `prefixBytes`: kept of earlier prompts. */
   | { kind: 'report'; report: TurnReport; received: number; prefixBytes: number };

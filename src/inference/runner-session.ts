@@ -1,8 +1,8 @@
 import type { KernelRules } from './generation/kernel-rules.js';
 import type { LanguageModel } from './generation/language-model.js';
 import { Scheduler } from './generation/scheduler.js';
-import type { TurnReport } from './generation/turn-report.js';
 import type { TokenDecoder } from './generation/text-assembler.js';
+import { ReportOutbox } from './report-outbox.js';
 import type { FromRunner, ToRunner } from './runner-protocol.js';
 
 export interface RunnerSessionOptions {
@@ -13,23 +13,30 @@ export interface RunnerSessionOptions {
   send: (message: FromRunner) => void;
   /** Awaited between turns; must let the event loop take in messages. */
   pause: () => Promise<void>;
+  /** How long after a report further steps wait for company; 0 by default. */
+  gatherMs?: number;
 }
 
 /** The runner's side of the protocol once the model is open: messages in, turns as long as there is work, reports out. */
 export class RunnerSession {
   private readonly scheduler: Scheduler;
+  private readonly outbox: ReportOutbox;
   private received = 0;
   private turning = false;
 
   constructor(private readonly options: RunnerSessionOptions) {
-    const { model, decoder, rows, send, rules } = options;
-    const report = (turn: TurnReport): void =>
-      send({ kind: 'report', report: turn, received: this.received, prefixBytes: model.prefixBytes ?? 0 });
-    this.scheduler = new Scheduler(model, decoder, rows, report, { rules });
+    const { model, decoder, rows, send, rules, gatherMs = 0 } = options;
+    this.outbox = new ReportOutbox(
+      (report) => send({ kind: 'report', report, received: this.received, prefixBytes: model.prefixBytes ?? 0 }),
+      gatherMs,
+    );
+    this.scheduler = new Scheduler(model, decoder, rows, (turn) => this.outbox.add(turn), { rules });
   }
 
   handle(message: Exclude<ToRunner, { kind: 'open' }>): void {
     this.received++;
+    // A chunk of its prompt takes longer than a step.
+    if (message.kind === 'generate') this.outbox.flush();
     if (message.kind === 'generate') this.scheduler.add(message.request);
     else if (message.kind === 'cancel') this.scheduler.cancel(message.id);
     else if (message.kind === 'share') this.scheduler.share(message.id);

@@ -68,7 +68,7 @@ export class ModelLoader {
 
   private openVerified(record: ModelRecord, options: LoadOptions): Promise<OpenedModel> {
     const { id, type, directory, graphFile, digest, contextLength } = record;
-    const { maxRows, threads, batchInvariant, modelMemoryBytes } = this.config;
+    const { maxRows, threads, batchInvariant, modelMemoryBytes, stepGatherMs: gatherMs } = this.config;
     const computation = computationOf(record, this.config);
     if (type !== 'llm') {
       const spec = { id, task: type, directory, graphFile, contextLength, threads, ...computation };
@@ -81,7 +81,7 @@ export class ModelLoader {
       this.config.prefixCacheBytes,
       Math.floor(modelMemoryBytes * LARGEST_PREFIX_CACHE),
     );
-    return this.engine.open({ ...spec, ...computation, prefixCacheBytes }, options);
+    return this.engine.open({ ...spec, ...computation, prefixCacheBytes, gatherMs }, options);
   }
 
   private tellLoaded(id: string, { info }: OpenedModel, durationMs: number): void {

@@ -2,7 +2,6 @@ import { packTexts, type Tx } from '../database/index.js';
 import type { Claim } from './task.js';
 import type { TaskStep } from './task-handlers.js';
 import { eventJson, type StoredEvent } from './task-log.js';
-import type { TaskStatus } from './task-transitions.js';
 
 /** All steps of one task that one commit takes, in order. */
 export interface StepGroup {
@@ -12,13 +11,19 @@ export interface StepGroup {
   proven: boolean;
 }
 
-interface Head {
+/** A task whose claim holds, with its numbers raised. */
+interface Raised {
   id: string;
-  status: TaskStatus;
   attempt: number;
-  owner: string | null;
+  owner: string;
   last_sequence_number: number;
   start_count: number;
+}
+
+interface LiveGroup {
+  group: StepGroup;
+  events: StoredEvent[];
+  task: Raised;
 }
 
 /**
@@ -27,67 +32,63 @@ interface Head {
  * null, else the events as stored.
  */
 export async function writeSteps(tx: Tx, groups: StepGroup[]): Promise<(StoredEvent[] | null)[]> {
-  const heads = await readHeads(tx, groups);
-  const written = groups.map((group) => numbered(group, heads.get(group.claim.taskId)));
-  const live = groups.flatMap((group, i) => {
-    const events = written[i];
-    const head = heads.get(group.claim.taskId);
-    return events && head ? [{ group, events, head }] : [];
-  });
-  if (live.length === 0) return written;
   const now = Date.now();
-  await raiseNumbers(tx, live, now);
+  const raised = await raiseNumbers(tx, groups, now);
+  const written = groups.map((group) => {
+    const task = raised.get(keyOf(group.claim));
+    return task ? { group, events: numbered(group, task), task } : null;
+  });
+  const live = written.filter((each) => each !== null);
   await insertEvents(
     tx,
-    live.flatMap(({ group, events }) => events.map((event) => ({ taskId: group.claim.taskId, ...event }))),
+    live.flatMap(({ events, task }) => events.map((event) => ({ taskId: task.id, ...event }))),
     now,
   );
   await insertSnapshots(tx, live);
-  return written;
+  return written.map((each) => each?.events ?? null);
 }
 
-async function readHeads(tx: Tx, groups: StepGroup[]): Promise<Map<string, Head>> {
-  const rows = await tx.query<Head>(
-    `select id, status, attempt, owner, last_sequence_number, start_count
-     from tasks where id in (select value from json_each(?))`,
-    [JSON.stringify(groups.map((group) => group.claim.taskId))],
-  );
-  return new Map(rows.map((row) => [row.id, row]));
+/** One attempt: what fences its writes. */
+export function keyOf({ taskId, attempt, owner }: Claim): string {
+  return `${taskId} ${attempt} ${owner}`;
 }
 
-function numbered({ claim, steps }: StepGroup, head: Head | undefined): StoredEvent[] | null {
-  if (head?.status !== 'running' || head.attempt !== claim.attempt || head.owner !== claim.owner) return null;
-  let number = head.last_sequence_number;
-  return steps.flatMap((step) =>
-    step.events.map(({ type, payload }) => {
+function eventsOf({ steps }: StepGroup): number {
+  return steps.reduce((sum, { events }) => sum + events.length, 0);
+}
+
+function numbered(group: StepGroup, { last_sequence_number }: Raised): StoredEvent[] {
+  let number = last_sequence_number - eventsOf(group);
+  return group.steps.flatMap(({ events }) =>
+    events.map(({ type, payload }) => {
       number += 1;
       return { sequenceNumber: number, type, payload: eventJson(type, number, payload) };
     }),
   );
 }
 
-interface LiveGroup {
-  group: StepGroup;
-  events: StoredEvent[];
-  head: Head;
-}
-
-async function raiseNumbers(tx: Tx, live: LiveGroup[], now: number): Promise<void> {
-  const raised = live.map(({ group, head, events }) => ({
-    id: head.id,
-    last: head.last_sequence_number + events.length,
+/** Makes room for the events of each group whose claim holds, by its key. */
+async function raiseNumbers(tx: Tx, groups: StepGroup[], now: number): Promise<Map<string, Raised>> {
+  const wanted = groups.map((group) => ({
+    id: group.claim.taskId,
+    attempt: group.claim.attempt,
+    owner: group.claim.owner,
+    count: eventsOf(group),
     resumed: group.claim.resumed === true,
     proven: group.proven,
   }));
-  await tx.execute(
-    `UPDATE tasks SET last_sequence_number = v.last, updated_at = ?,
+  const rows = await tx.query<Raised>(
+    `UPDATE tasks SET last_sequence_number = last_sequence_number + v.count, updated_at = ?,
        interruptions = CASE WHEN v.resumed THEN 0 ELSE interruptions END,
        suspect = CASE WHEN v.proven THEN 0 ELSE min(suspect, 1) END
-     FROM (SELECT value->>'id' AS id, value->>'last' AS last, value->>'resumed' AS resumed, value->>'proven' AS proven
+     FROM (SELECT value->>'id' AS id, value->>'attempt' AS attempt, value->>'owner' AS owner, value->>'count' AS count,
+         value->>'resumed' AS resumed, value->>'proven' AS proven
        FROM json_each(?)) v
-     WHERE tasks.id = v.id AND tasks.status = 'running'`,
-    [now, JSON.stringify(raised)],
+     WHERE tasks.id = v.id AND tasks.status = 'running' AND tasks.attempt = v.attempt AND tasks.owner = v.owner
+     RETURNING id, attempt, owner, last_sequence_number, start_count`,
+    [now, JSON.stringify(wanted)],
   );
+  return new Map(rows.map((row) => [keyOf({ taskId: row.id, ...row }), row]));
 }
 
 /** Inserts numbered events of any number of tasks in one statement. */
@@ -131,11 +132,10 @@ export async function insertFirstEvents(
 }
 
 async function insertSnapshots(tx: Tx, live: LiveGroup[]): Promise<void> {
-  const rows = live.flatMap(({ group, events, head }) => {
+  const rows = live.flatMap(({ group, task }) => {
     const lines = group.steps.flatMap((step) => (step.snapshot === null ? [] : [step.snapshot]));
     if (lines.length === 0) return [];
-    const last = head.last_sequence_number + events.length;
-    return [{ task: head.id, start: head.start_count, last, payload: lines.join('\n') }];
+    return [{ task: task.id, start: task.start_count, last: task.last_sequence_number, payload: lines.join('\n') }];
   });
   if (rows.length === 0) return;
   await tx.execute(

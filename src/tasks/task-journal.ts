@@ -4,7 +4,7 @@ import { Batcher, storageFault, UnitOfWork, type Tx } from '../database/index.js
 import { DomainError } from '../errors/index.js';
 import { Notices } from '../notices/index.js';
 import { EventFeed } from './event-feed.js';
-import { writeSteps, type StepGroup } from './step-writer.js';
+import { keyOf, writeSteps, type StepGroup } from './step-writer.js';
 import type { Claim } from './task.js';
 import type { StepWrite, TaskStep } from './task-handlers.js';
 import { JournalRefused, StaleClaim, StepWriteFailed } from './tasks.errors.js';
@@ -154,11 +154,6 @@ export class TaskJournal {
       if (stale.has(keyOf(claim))) throw new StaleClaim(claim.taskId);
     });
   }
-}
-
-/** One attempt: what fences its writes. */
-function keyOf({ taskId, attempt, owner }: Claim): string {
-  return `${taskId} ${attempt} ${owner}`;
 }
 
 async function writeRows(tx: Tx, { taskId }: Claim, rows: StepWrite): Promise<void> {

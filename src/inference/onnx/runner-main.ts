@@ -17,7 +17,7 @@ function send(message: FromRunner): void {
 async function open(spec: ModelSpec): Promise<RunnerSession | null> {
   try {
     const { info, ...opened } = await openModel(spec, (fraction) => send({ kind: 'progress', fraction }));
-    const session = new RunnerSession({ ...opened, send, pause: () => nextTurn() });
+    const session = new RunnerSession({ ...opened, send, pause: () => nextTurn(), gatherMs: spec.gatherMs ?? 0 });
     send({ kind: 'ready', info });
     return session;
   } catch (error) {
