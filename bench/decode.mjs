@@ -1,11 +1,12 @@
 // One stream, tokens a second between its first and last token at three lengths of context: ours over HTTP, stored, against
-// transformers.js in process, on the file and on a copy that names no accuracy levels, and against the server of llama.cpp
-// over HTTP. Needs LMSP_TEST_MODELS. Argument: rounds.
+// transformers.js in process, on the file and on a copy that names no accuracy levels, the server of llama.cpp over HTTP, and
+// node-llama-cpp and onnxruntime-genai in process. Needs LMSP_TEST_MODELS. Argument: rounds.
 import { join } from 'node:path';
 import { compare, decodeRate, smollm2, THREADS, told } from './peers/compare.mjs';
 import { installPeers, PEERS } from './peers/install.mjs';
 import { startInProcess } from './peers/in-process.mjs';
 import { startLlamaServer } from './peers/llama-server.mjs';
+import { startOptional } from './peers/optional.mjs';
 import { startOurs } from './peers/ours.mjs';
 import { promptMaker } from './peers/prompts.mjs';
 import { stripLevels } from './peers/strip-levels.mjs';
@@ -33,13 +34,14 @@ export default async function decode([rounds = '3']) {
     oursStripped: ours.model('stripped'),
     transformersStripped: await transformers(stripped),
   };
+  const { peers, leftOut } = await startOptional({ directory, prompt });
   try {
     for (const model of Object.values(models)) await model.generate(prompt(64), 8);
     const comparisons = [];
     for (const [context, goals] of GOALS) {
       const at = (name) => `${name} at ${context}`;
       const contenders = Object.fromEntries(
-        Object.entries(models).map(([name, model]) => [
+        Object.entries({ ...models, ...peers }).map(([name, model]) => [
           at(name),
           async () => decodeRate(await model.generate(prompt(context), TOKENS)),
         ]),
@@ -48,13 +50,13 @@ export default async function decode([rounds = '3']) {
         [at('over transformers.js'), at('ours'), at('transformers'), ...goals.transformers],
         [at('over transformers.js, no levels'), at('oursStripped'), at('transformersStripped'), ...goals.stripped],
         [at('over llama.cpp server'), at('ours'), at('llama'), ...goals.llama],
+        ...Object.keys(peers).map((name) => [at(`over ${name}`), at('ours'), at(name)]),
       ];
       comparisons.push(await compare(Number(rounds), contenders, ratios));
     }
-    return told(comparisons);
+    return told(comparisons, leftOut);
   } finally {
-    await Promise.all(
-      [models.transformers, models.transformersStripped, models.llama, ours].map((each) => each.stop()),
-    );
+    const started = [models.transformers, models.transformersStripped, models.llama, ours, ...Object.values(peers)];
+    await Promise.all(started.map((each) => each.stop()));
   }
 }

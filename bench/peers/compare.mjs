@@ -2,7 +2,7 @@
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { VERSIONS } from './install.mjs';
+import { OPTIONAL_VERSIONS, VERSIONS } from './install.mjs';
 
 /** Of the service, its peers and their threads alike. */
 export const THREADS = 2;
@@ -58,7 +58,7 @@ function spent() {
 
 /**
  * `contenders`: name → measurement of one figure (higher is better). Each round runs all of them, starting with another
- * one each time. `ratios`: [name, numerator, denominator, at least, aim].
+ * one each time. `ratios`: [name, numerator, denominator, at least, aim], the last two where there are such.
  */
 export async function compare(rounds, contenders, ratios) {
   const names = Object.keys(contenders);
@@ -74,18 +74,20 @@ export async function compare(rounds, contenders, ratios) {
   const table = ratios.map(([name, over, under, least, aim]) => {
     const each = found[over].map((value, round) => value / found[under][round]);
     const ratio = round2(median(each));
-    return { name, ours: figures[over], other: figures[under], ratio, rounds: each.map(round2).join(' '), least, aim };
+    const row = { name, ours: figures[over], other: figures[under], ratio, rounds: each.map(round2).join(' ') };
+    return least === undefined ? row : { ...row, least, aim };
   });
   return { figures, table };
 }
 
-/** Prints the table of all comparisons; resolves with what the last line says. */
-export function told(comparisons) {
+/** Prints the table of all comparisons; resolves with what the last line says. `leftOut`: peer → reason. */
+export function told(comparisons, leftOut = {}) {
   const rows = comparisons.flatMap(({ table }) => table);
   console.table(Object.fromEntries(rows.map(({ name, ...row }) => [name, row])));
   return {
     ratios: Object.fromEntries(rows.map(({ name, ratio }) => [name, ratio])),
     missed: rows.filter(({ ratio, least }) => ratio < least).map(({ name }) => name),
+    left_out: leftOut,
     figures: Object.assign({}, ...comparisons.map(({ figures }) => figures)),
     machine: {
       processor: cpus()[0].model,
@@ -93,7 +95,7 @@ export function told(comparisons) {
       threads: THREADS,
       load_average: round2(loadavg()[0]),
     },
-    versions: VERSIONS,
+    versions: Object.assign({}, VERSIONS, ...Object.values(OPTIONAL_VERSIONS)),
   };
 }
 

@@ -9,18 +9,21 @@ export async function startInProcess(script, parameters) {
   const waiting = new Map();
   let asked = 0;
   await new Promise((resolve, reject) => {
-    void exited.then((code) => reject(new Error(`${script} ended with ${code}`)));
+    void exited.then((code) => {
+      const error = new Error(`${script} ended with ${code}`);
+      for (const each of [{ reject }, ...waiting.values()]) each.reject(error);
+    });
     child.on('message', ({ id, ...found }) => {
       if (id === undefined) resolve();
-      else waiting.get(id)(found);
+      else waiting.get(id).resolve(found);
       waiting.delete(id);
     });
   });
   return {
     generate: ({ ids }, tokens) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
         const id = ++asked;
-        waiting.set(id, (found) => resolve({ ...found, tokens }));
+        waiting.set(id, { resolve: (found) => resolve({ ...found, tokens }), reject });
         child.send({ id, ids, tokens });
       }),
     stop() {
@@ -30,14 +33,19 @@ export async function startInProcess(script, parameters) {
   };
 }
 
-/** The other side: `generate(ids, tokens, tell)` calls `tell()` at each token and resolves at the end. */
+/** The other side: `generate(ids, tokens, tell)` calls `tell(token)` at each one, with its id if known, and resolves at the end. */
 export function serveInProcess(generate) {
   process.on('message', ({ id, ids, tokens }) => {
     const asked = performance.now();
     const times = [];
-    void generate(ids, tokens, () => times.push(performance.now())).then(() => {
+    const output = [];
+    const tell = (token) => {
+      times.push(performance.now());
+      output.push(token);
+    };
+    void generate(ids, tokens, tell).then(() => {
       if (times.length !== tokens) throw new Error(`${times.length} of ${tokens} tokens`);
-      process.send({ id, asked, times });
+      process.send({ id, asked, times, output });
     });
   });
   process.send({});

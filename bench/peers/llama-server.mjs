@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { GGUF, PYTHON, PYTHON_ENVIRONMENT } from './install.mjs';
+import { GGUF, PYTHON, pythonEnvironment } from './install.mjs';
 import { postForEvents } from './sse.mjs';
 
 const SCRIPT = fileURLToPath(new URL('llama_server.py', import.meta.url));
@@ -11,7 +11,7 @@ const CONTEXT = 2048;
 
 export async function startLlamaServer({ threads, slots = 1 }) {
   const child = spawn(PYTHON, [SCRIPT, GGUF, threads, slots, CONTEXT].map(String), {
-    env: { ...process.env, ...PYTHON_ENVIRONMENT },
+    env: { ...process.env, ...pythonEnvironment('python') },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const exited = new Promise((resolve) => child.once('exit', resolve));
@@ -35,6 +35,7 @@ async function generate(url, { ids }, tokens) {
     n_predict: tokens,
     stream: true,
     cache_prompt: false,
+    return_tokens: true,
     ignore_eos: true,
     temperature: 0,
     top_k: 1,
@@ -42,14 +43,18 @@ async function generate(url, { ids }, tokens) {
   };
   const asked = performance.now();
   const times = [];
+  const pieces = [];
   let end;
   const data = (payload) => {
-    if (payload.includes('"stop":false')) times.push(performance.now());
-    else if (payload.includes('"stop":true')) end = JSON.parse(payload);
+    if (payload.includes('"stop":false')) {
+      times.push(performance.now());
+      pieces.push(payload);
+    } else if (payload.includes('"stop":true')) end = JSON.parse(payload);
   };
   await postForEvents(`${url}/completion`, { body, data });
   if (end?.tokens_predicted !== tokens || end.tokens_evaluated !== ids.length) {
     throw new Error(`llama.cpp: ${JSON.stringify(end)} where ${ids.length} and ${tokens} tokens were wanted`);
   }
-  return { asked, times, tokens };
+  const output = pieces.flatMap((piece) => JSON.parse(piece).tokens);
+  return { asked, times, tokens, output };
 }

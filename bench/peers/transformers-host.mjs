@@ -23,8 +23,8 @@ class Times extends BaseStreamer {
     this.tell = tell;
     this.isPrompt = true;
   }
-  put() {
-    if (!this.isPrompt) this.tell();
+  put([[token]]) {
+    if (!this.isPrompt) this.tell(Number(token));
     this.isPrompt = false;
   }
   end() {}
