@@ -19,11 +19,12 @@ export const decodeRate = ({ times, tokens }) => ((tokens - 1) / (times.at(-1) -
 
 /**
  * Tokens a second of all streams while all of them answer: from the last one's first token to the first one's last. A
- * piece of text may be more than one token.
+ * piece of text may be more than one token. NaN if there is no moment when all of them answer.
  */
 export function rateTogether(streams) {
   const from = Math.max(...streams.map(({ times }) => times[0]));
   const to = Math.min(...streams.map(({ times }) => times.at(-1)));
+  if (to <= from) return NaN;
   const share = ({ times }) => times.filter((time) => time > from && time <= to).length / times.length;
   return (streams.reduce((sum, stream) => sum + stream.tokens * share(stream), 0) / (to - from)) * 1000;
 }
@@ -58,7 +59,7 @@ function spent() {
 
 /**
  * `contenders`: name → measurement of one figure (higher is better). Each round runs all of them, starting with another
- * one each time. `ratios`: [name, numerator, denominator, at least, aim], the last two where there are such.
+ * one each time; a figure that is NaN does not count. `ratios`: [name, numerator, denominator, at least, aim], the last two where there are such.
  */
 export async function compare(rounds, contenders, ratios) {
   const names = Object.keys(contenders);
@@ -100,7 +101,7 @@ export function told(comparisons, leftOut = {}) {
 }
 
 export function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
+  const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
   return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
 }
 
