@@ -10,12 +10,14 @@ export interface PackedTexts {
  * As strings in a JSON parameter they would be escaped, scanned and unescaped, at more than the cost of writing them.
  */
 export function packTexts(texts: readonly string[]): PackedTexts {
-  const parts = texts.map((text) => Buffer.from(text));
   let next = 1;
-  const places = parts.map(({ length }): [number, number] => {
+  const places = texts.map((text): [number, number] => {
     const first = next;
+    const length = Buffer.byteLength(text);
     next += length;
     return [first, length];
   });
-  return { bytes: Buffer.concat(parts), places };
+  const bytes = Buffer.allocUnsafe(next - 1);
+  texts.forEach((text, i) => bytes.write(text, places[i]![0] - 1));
+  return { bytes, places };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { StoreReader, type Tx } from '../database/index.js';
+import { packTexts, StoreReader, type Tx } from '../database/index.js';
 import type { KeyedRequest } from '../http/index.js';
 import { readEvents, readSnapshot, type JsonObject, type Queryable, type Task } from '../tasks/index.js';
 import { indexItems } from './response-items.js';
@@ -25,16 +25,20 @@ export interface NewRow {
   draft: ResponseDraft;
   /** JSON of the response, as its row, its first events and the 202 have it. */
   body: string;
-  /** JSON of the values of the row. */
-  row: string;
+  /** JSON of its own items. */
+  input: string;
+  /** JSON of its generation record. */
+  generation: string;
 }
 
 export function newRow(draft: ResponseDraft): NewRow {
-  const { clientId, input, generation } = draft;
-  const { id, model, status, previous_response_id: previous } = draft.body;
-  const body = JSON.stringify(draft.body);
-  const row = [id, clientId, model, status, body, JSON.stringify(input), JSON.stringify(generation), previous];
-  return { draft, body, row: JSON.stringify(row) };
+  const { body, input, generation } = draft;
+  return {
+    draft,
+    body: JSON.stringify(body),
+    input: JSON.stringify(input),
+    generation: JSON.stringify(generation),
+  };
 }
 
 /** A response as it stands: the stored snapshot and, while it runs, what its events added since. */
@@ -56,12 +60,22 @@ export class ResponseStore {
 
   /** Inserts many responses with one statement; their tasks are enqueued in the same unit. */
   async insert(tx: Tx, responses: NewRow[]): Promise<void> {
+    const { bytes, places } = packTexts(responses.flatMap(({ body, input, generation }) => [body, input, generation]));
+    const rows = responses.map(({ draft: { clientId, body } }, i) => [
+      body.id,
+      clientId,
+      body.model,
+      body.status,
+      body.previous_response_id,
+      ...places.slice(3 * i, 3 * i + 3).flat(),
+    ]);
     await tx.execute(
       `INSERT INTO responses (id, client_id, model, status, created_at, body, body_sequence_number, input, generation,
          previous_response_id)
-       SELECT value->>0, value->>1, value->>2, value->>3, ?, value->>4, 1, value->>5, value->>6, value->>7
-       FROM json_each(?)`,
-      [Date.now(), `[${responses.map(({ row }) => row).join()}]`],
+       SELECT value->>0, value->>1, value->>2, value->>3, ?1, CAST(substr(?2, value->>5, value->>6) AS TEXT), 1,
+         CAST(substr(?2, value->>7, value->>8) AS TEXT), CAST(substr(?2, value->>9, value->>10) AS TEXT), value->>4
+       FROM json_each(?3)`,
+      [Date.now(), bytes, JSON.stringify(rows)],
     );
     await indexItems(
       tx,

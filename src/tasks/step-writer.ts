@@ -120,14 +120,15 @@ export async function insertFirstEvents(
   types: readonly string[],
   now: number,
 ): Promise<void> {
-  const rows = tasks.map(({ taskId, payload }) => [taskId, payload.slice(1)]);
+  const { bytes, places } = packTexts(tasks.map(({ payload }) => (payload === '{}' ? '}' : `,${payload.slice(1)}`)));
+  const rows = tasks.map(({ taskId }, i) => [taskId, ...places[i]!]);
   await tx.execute(
     `INSERT INTO task_events (task_id, sequence_number, type, payload, created_at)
      SELECT made.value->>0, first.key, first.value,
        '{"type":' || json_quote(first.value) || ',"sequence_number":' || first.key ||
-         iif(made.value->>1 = '}', '', ',') || (made.value->>1), ?
+         CAST(substr(?, made.value->>1, made.value->>2) AS TEXT), ?
      FROM json_each(?) AS made CROSS JOIN json_each(?) AS first`,
-    [now, JSON.stringify(rows), JSON.stringify(types)],
+    [bytes, now, JSON.stringify(rows), JSON.stringify(types)],
   );
 }
 
