@@ -60,12 +60,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     patches: [
       {
         file: 'responses/response-acceptance.js',
-        from: '        return this.batcher.submit(draft);',
-        to: `        const stored = this.batcher.submit(draft);
+        from: '        return this.batcher.submit(newRow(draft));',
+        to: `        const row = newRow(draft);
+        const stored = this.batcher.submit(row);
         if (!draft.body.background || draft.keyed) return stored;
         stored.catch(() => undefined);
         const { id, model } = draft.body;
-        return Promise.resolve({ task: { id: taskIdOf(id), responseId: id, type: 'response', model, background: true }, repeated: false });`,
+        return Promise.resolve({ task: { id: taskIdOf(id), responseId: id, type: 'response', model, background: true }, repeated: false, body: row.body });`,
       },
     ],
     rules: ['R1'],
@@ -86,8 +87,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     patches: [
       {
         file: 'tasks/step-writer.js',
-        from: "head?.status !== 'running' || head.attempt",
-        to: '!head || head.attempt',
+        from: "AND tasks.status = 'running' AND tasks.attempt = v.attempt",
+        to: 'AND tasks.attempt = v.attempt',
       },
     ],
     rules: ['B4', 'invariant 1'],
