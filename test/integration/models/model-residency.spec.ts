@@ -121,6 +121,7 @@ describe('a load', () => {
       activations: 'file',
       provider: { name: 'cpu', deviceId: 0, fallback: false },
       prefixCacheBytes: Math.min(loadConfig({}).prefixCacheBytes, Math.floor(loadConfig({}).modelMemoryBytes / 8)),
+      gatherMs: loadConfig({}).stepGatherMs,
     });
   });
 
