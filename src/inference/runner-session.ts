@@ -35,10 +35,11 @@ export class RunnerSession {
 
   handle(message: Exclude<ToRunner, { kind: 'open' }>): void {
     this.received++;
-    // A chunk of its prompt takes longer than a step.
-    if (message.kind === 'generate') this.outbox.flush();
-    if (message.kind === 'generate') this.scheduler.add(message.request);
-    else if (message.kind === 'cancel') this.scheduler.cancel(message.id);
+    if (message.kind === 'generate') {
+      // A chunk of its prompt takes longer than a step.
+      this.outbox.flush();
+      this.scheduler.add(message.request);
+    } else if (message.kind === 'cancel') this.scheduler.cancel(message.id);
     else if (message.kind === 'share') this.scheduler.share(message.id);
     else for (const [id, index] of message.steps) this.scheduler.acknowledge(id, index);
     void this.work();

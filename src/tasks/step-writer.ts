@@ -1,7 +1,7 @@
 import { packTexts, type Tx } from '../database/index.js';
 import type { Claim } from './task.js';
 import type { TaskStep } from './task-handlers.js';
-import { eventJson, type StoredEvent } from './task-log.js';
+import { behindOthers, eventJson, type StoredEvent } from './task-log.js';
 
 /** All steps of one task that one commit takes, in order. */
 export interface StepGroup {
@@ -120,7 +120,7 @@ export async function insertFirstEvents(
   types: readonly string[],
   now: number,
 ): Promise<void> {
-  const { bytes, places } = packTexts(tasks.map(({ payload }) => (payload === '{}' ? '}' : `,${payload.slice(1)}`)));
+  const { bytes, places } = packTexts(tasks.map(({ payload }) => behindOthers(payload)));
   const rows = tasks.map(({ taskId }, i) => [taskId, ...places[i]!]);
   await tx.execute(
     `INSERT INTO task_events (task_id, sequence_number, type, payload, created_at)

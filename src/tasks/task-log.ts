@@ -123,6 +123,10 @@ export function eventJson(type: string, sequenceNumber: number, payload: Record<
 
 /** The same for a payload that is JSON already, an object. */
 export function eventText(type: string, sequenceNumber: number, payload: string): string {
-  const fields = payload === '{}' ? '}' : `,${payload.slice(1)}`;
-  return `{"type":${JSON.stringify(type)},"sequence_number":${sequenceNumber}${fields}`;
+  return `{"type":${JSON.stringify(type)},"sequence_number":${sequenceNumber}${behindOthers(payload)}`;
+}
+
+/** The fields of an object in JSON and its end, to be put behind other fields. */
+export function behindOthers(payload: string): string {
+  return payload === '{}' ? '}' : `,${payload.slice(1)}`;
 }
