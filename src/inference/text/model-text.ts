@@ -112,8 +112,13 @@ export async function openModelText(directory: string): Promise<ModelText> {
 /** This process has nothing else to do: to wait for three looks costs a tenth of handing them to threads. */
 function stampOf(directory: string): string {
   return FILES.map((file) => {
-    const found = statSync(join(directory, file), { throwIfNoEntry: false });
-    return found ? `${found.size} ${found.mtimeMs}` : '-';
+    try {
+      const { size, mtimeMs } = statSync(join(directory, file));
+      return `${size} ${mtimeMs}`;
+    } catch {
+      // What is wrong with it is told by who reads it.
+      return '-';
+    }
   }).join(';');
 }
 
